@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use crate::case::{
     Ack, AckSize, Arrivals, Boundary, Case, CaseError, IdleKnob, Placement, Runtimes, Sched, Touch,
-    Waits, Workload,
+    Waits, Workload, unfit,
 };
 use crate::units::Rate;
 
@@ -228,11 +228,7 @@ fn congestion(text: &str) -> Result<Value, CaseError> {
     let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     match (1..16).contains(&text.len()) && text.bytes().all(is_name) {
         true => Ok(Value::Word(text.to_owned().into())),
-        false => Err(CaseError::Value {
-            key: "congestion".to_owned(),
-            got: text.to_owned(),
-            want: "a name such as `cubic`".to_owned(),
-        }),
+        false => Err(unfit("congestion", text, "a name such as `cubic`")),
     }
 }
 
@@ -333,23 +329,18 @@ impl Of {
 impl Kind {
     /// Reads a value as the spelling of a case has it: numbers without units.
     pub fn read(self, key: &str, text: &str) -> Result<Value, CaseError> {
-        let wrong = |want: &str| CaseError::Value {
-            key: key.to_owned(),
-            got: text.to_owned(),
-            want: want.into(),
-        };
         let most = match self {
             Kind::Word(read) => return read(text),
             Kind::Number(Unit::Rate, ..) => {
                 let rate = text.parse().ok().filter(|rate: &Rate| rate.to_string() == text);
-                return rate.map(Value::Rate).ok_or_else(|| wrong("a number above 0"));
+                return rate.map(Value::Rate).ok_or_else(|| unfit(key, text, "a number above 0"));
             }
             Kind::Number(Unit::Time, ..) => u64::MAX,
             Kind::Number(..) => u32::MAX.into(),
         };
         let number = text.parse().ok().filter(|number| *number <= most);
         let want = "a whole number that is not negative and not too large";
-        number.map(Value::Number).ok_or_else(|| wrong(want))
+        number.map(Value::Number).ok_or_else(|| unfit(key, text, want))
     }
 }
 

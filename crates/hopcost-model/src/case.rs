@@ -111,19 +111,7 @@ words! {
         /// once (EPOLLET).
         EpollEdge = "epoll-edge",
     }
-}
-impl WaitKind {
-    /// Whether an end that waits like this sleeps as soon as there is nothing for it.
-    pub const fn sleeps(self) -> bool {
-        matches!(self, WaitKind::Block | WaitKind::Epoll | WaitKind::EpollEdge)
-    }
-    /// Whether an end that waits like this keeps a CPU busy, at least for a while.
-    pub const fn spins(self) -> bool {
-        !self.sleeps()
-    }
-}
 
-words! {
     /// What keeps the receiver's CPU from idling deeply while it waits.
     #[derive(Default)]
     IdleKnob, "idle-knob" {
@@ -137,18 +125,22 @@ words! {
     }
 
     /// When the messages of a `load` are to be sent.
+    #[derive(Default)]
     Arrivals, "arrivals" {
         /// At equal distances.
         Constant = "constant",
         /// At exponentially distributed distances: a Poisson process.
+        #[default]
         Exponential = "exponential",
         /// A millisecond at twice the rate, a millisecond of nothing, in turn.
         OnOff = "on-off",
     }
 
     /// How much of a message the ends write and compare.
+    #[derive(Default)]
     Touch, "touch" {
         /// Every byte is written, and every byte compared.
+        #[default]
         Verify = "verify",
         /// Every byte is written; the first eight are compared.
         Write = "write",
@@ -157,8 +149,10 @@ words! {
     }
 
     /// How long the acknowledgement of a stream's message is.
+    #[derive(Default)]
     AckSize, "ack-size" {
         /// The eight bytes of the message's number.
+        #[default]
         Number = "8",
         /// As long as a field of the message, if that is more.
         Field = "field",
@@ -172,6 +166,14 @@ words! {
         Caller = "caller",
         /// The end that answers.
         Callee = "callee",
+    }
+}
+
+impl WaitKind {
+    /// Whether an end that waits like this sleeps as soon as there is nothing for it; else it keeps a CPU
+    /// busy, at least for a while.
+    pub const fn sleeps(self) -> bool {
+        matches!(self, WaitKind::Block | WaitKind::Epoll | WaitKind::EpollEdge)
     }
 }
 
@@ -382,8 +384,9 @@ fn numbered<T: FromStr + PartialOrd + From<u8>>(text: &str, most: T) -> Option<(
     Some((word, Some(number)))
 }
 
-fn unfit(key: &str, got: &str, want: &str) -> CaseError {
-    CaseError::Value { key: key.to_owned(), got: got.to_owned(), want: want.to_owned() }
+/// A value that does not fit its key.
+pub(crate) fn unfit(key: &str, got: &str, want: &str) -> CaseError {
+    CaseError::Other(format!("`{got}` is not a value for `{key}`: want {want}"))
 }
 
 /// The default budget of `spin-then-block`, in nanoseconds.
@@ -391,7 +394,7 @@ pub const SPIN_BUDGET_NS: u64 = 20_000;
 
 /// One complete case. Build it by parsing or by the planner; print it with
 /// `Display` to get the canonical spelling.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Case {
     /// What is done.
     pub workload: Workload,
@@ -451,9 +454,6 @@ pub struct Case {
 /// Why a spelling is not a case.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CaseError {
-    /// Not of the form `workload/mechanism?key=value&…`.
-    #[error("`{0}` is not a case: write workload/mechanism?key=value&key=value")]
-    Form(String),
     /// A word that is not in the list.
     #[error("unknown {what} `{got}` (known: {})", known.join(", "))]
     Word {
@@ -464,22 +464,9 @@ pub enum CaseError {
         /// What could have been.
         known: Vec<&'static str>,
     },
-    /// A value that does not fit its key.
-    #[error("`{got}` is not a value for `{key}`: want {want}")]
-    Value {
-        /// The key.
-        key: String,
-        /// What was written.
-        got: String,
-        /// What could have been.
-        want: String,
-    },
-    /// The same key twice.
-    #[error("`{0}` is given twice")]
-    Twice(String),
-    /// A key that a complete case needs.
-    #[error("`{0}` is missing")]
-    Missing(&'static str),
+    /// Anything else, in words.
+    #[error("{0}")]
+    Other(String),
 }
 
 impl Case {
@@ -488,30 +475,12 @@ impl Case {
         Self {
             workload,
             mechanism: mechanism.to_owned(),
-            payload_bytes: None,
-            fields: None,
-            flows: None,
-            ack: None,
-            gap_ns: None,
-            rate: None,
             senders: 1,
             window: 1,
             connections: 1,
             boundary: Boundary::Inline,
-            placement: None,
-            waits: None,
-            spin_budget_ns: None,
-            parameters: BTreeMap::new(),
-            idle_knob: IdleKnob::None,
-            arrivals: Arrivals::Exponential,
-            ack_size: AckSize::Number,
             congestion: "system".to_owned(),
-            sndbuf_bytes: 0,
-            rcvbuf_bytes: 0,
-            busy_poll_ns: 0,
-            touch: Touch::Verify,
-            sched: Sched::Other,
-            runtimes: Runtimes::RUST,
+            ..Self::default()
         }
     }
     /// The mechanism's name without a test engine's argument.

@@ -44,25 +44,22 @@ document! {
         /// Ticks in a second; 0 where only calibration can tell (`tsc`).
         pub ticks_per_second: f64,
     }
-}
 
-impl Default for WorkerClock {
-    /// Nanoseconds of CLOCK_MONOTONIC (clock_gettime(2)).
-    fn default() -> Self {
-        Self { source: "CLOCK_MONOTONIC".into(), ticks_per_second: 1e9 }
-    }
-}
-
-document! {
     /// How long a runtime has to be warmed up.
     #[derive(Copy, Eq, Default)]
-    #[serde(rename_all = "kebab-case")]
     pub enum WarmUp {
         /// As long as the plan says.
         #[default]
         Planned,
         /// Until what it measures no longer changes: it compiles while it runs.
         UntilSteady,
+    }
+}
+
+impl Default for WorkerClock {
+    /// Nanoseconds of CLOCK_MONOTONIC (clock_gettime(2)).
+    fn default() -> Self {
+        Self { source: "CLOCK_MONOTONIC".into(), ticks_per_second: 1e9 }
     }
 }
 

@@ -85,26 +85,7 @@ words! {
         /// The binary is not optimised.
         BuildSlow = "BUILD_SLOW",
     }
-}
 
-impl Code {
-    /// The line so far below its code.
-    fn text(self, line: usize) -> &'static str {
-        let mut lines =
-            TEXTS.lines().skip_while(|line| line.trim_matches(['[', ']']) != self.word());
-        lines.nth(line).unwrap_or_default()
-    }
-    /// What it means, in a sentence.
-    pub fn means(self) -> &'static str {
-        self.text(1)
-    }
-    /// What the user can do about it, in a sentence.
-    pub fn remedy(self) -> &'static str {
-        self.text(2)
-    }
-}
-
-words! {
     /// How far a finding reaches.
     Severity, "severity" {
         /// To be known; the number stands.
@@ -123,6 +104,23 @@ words! {
         Suspect = "suspect",
         /// At least one finding says that the number is not what its label says.
         Invalid = "invalid",
+    }
+}
+
+impl Code {
+    /// The line so far below its code.
+    fn text(self, line: usize) -> &'static str {
+        let mut lines =
+            TEXTS.lines().skip_while(|line| line.trim_matches(['[', ']']) != self.word());
+        lines.nth(line).unwrap_or_default()
+    }
+    /// What it means, in a sentence.
+    pub fn means(self) -> &'static str {
+        self.text(1)
+    }
+    /// What the user can do about it, in a sentence.
+    pub fn remedy(self) -> &'static str {
+        self.text(2)
     }
 }
 

@@ -51,6 +51,7 @@ macro_rules! document {
     () => {};
     ($(#[$meta:meta])* $vis:vis enum $name:ident { $($body:tt)* } $($others:tt)*) => {
         #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "kebab-case")]
         $(#[$meta])*
         $vis enum $name { $($body)* }
         $crate::document! { $($others)* }

@@ -244,7 +244,6 @@ impl Entry {
 document! {
     /// Where a worker takes the link from.
     #[derive(Copy, Eq, Default)]
-    #[serde(rename_all = "kebab-case")]
     pub enum LinkSource {
         /// It makes the link itself and plays both ends.
         #[default]
@@ -259,7 +258,6 @@ document! {
 
     /// Who may play the other end.
     #[derive(Copy, Eq, Default)]
-    #[serde(rename_all = "kebab-case")]
     pub enum Peers {
         /// The same runtime alone.
         #[default]

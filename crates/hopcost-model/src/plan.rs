@@ -39,19 +39,13 @@ document! {
     }
 
     /// A question that a run answers: rounds go on for the cases that the answer still needs.
-    #[serde(rename_all = "kebab-case")]
     pub enum Question {
         /// Which claims hold on this machine.
         Claims(Vec<ClaimsPlan>),
         /// Where the time of a round trip goes.
         Explanation {},
     }
-}
 
-/// Rounds from one look at the verdicts on claims to the next.
-pub const ROUNDS_A_LOOK: u32 = 8;
-
-document! {
     /// A claims file as it was when the run was planned.
     pub struct ClaimsPlan {
         /// Its file, as named.
@@ -65,34 +59,14 @@ document! {
         /// cases of the plan that they fit.
         pub cases: std::collections::BTreeMap<String, Vec<String>>,
     }
-}
 
-impl ClaimsPlan {
-    /// Of a file's text; a tab in it is a space.
-    pub fn of(file: &str, text: &str, questions: &[String]) -> Self {
-        let lines = text.lines().map(|line| line.replace('\t', " ")).collect();
-        let (file, questions) = (file.to_owned(), questions.to_vec());
-        ClaimsPlan { file, lines, questions, cases: std::collections::BTreeMap::new() }
-    }
-    /// Its text.
-    pub fn text(&self) -> String {
-        self.lines.join("\n")
-    }
-}
-
-document! {
     /// How cases are compared. The first of the plan is the baseline, the second the same once
     /// more, which must not differ from it; the others are compared with the baseline.
     pub struct ComparisonPlan {
         /// Cases within this share of each other count as equal.
         pub margin: f64,
     }
-}
 
-/// Rounds of a block: the second goes through the order of the first backwards.
-pub const ROUNDS_A_BLOCK: u32 = 2;
-
-document! {
     /// How a trial is shaped. Counts, never time, end a phase: the times here
     /// are turned into counts by the pilot.
     #[derive(Copy, Default)]
@@ -122,7 +96,35 @@ document! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub traced_operations: Option<u64>,
     }
+
+    /// A case of the plan.
+    pub struct PlannedCase {
+        /// Canonical spelling.
+        #[serde(rename = "id")]
+        pub case: Case,
+        /// Why it will not be measured here.
+        pub skip: Option<String>,
+    }
 }
+
+/// Rounds from one look at the verdicts on claims to the next.
+pub const ROUNDS_A_LOOK: u32 = 8;
+
+impl ClaimsPlan {
+    /// Of a file's text; a tab in it is a space.
+    pub fn of(file: &str, text: &str, questions: &[String]) -> Self {
+        let lines = text.lines().map(|line| line.replace('\t', " ")).collect();
+        let (file, questions) = (file.to_owned(), questions.to_vec());
+        ClaimsPlan { file, lines, questions, cases: std::collections::BTreeMap::new() }
+    }
+    /// Its text.
+    pub fn text(&self) -> String {
+        self.lines.join("\n")
+    }
+}
+
+/// Rounds of a block: the second goes through the order of the first backwards.
+pub const ROUNDS_A_BLOCK: u32 = 2;
 
 /// Wake-ups of a trial where nobody says how many.
 const WAKE_UPS: u64 = 100;
@@ -173,17 +175,6 @@ impl TrialShape {
         let warm_up = within(self.warm_up_ns, few).min(measured);
         let warm_up = self.warm_up_operations.unwrap_or(warm_up).min(most);
         [within(GENERATOR_NS, few).min(measured), warm_up, measured]
-    }
-}
-
-document! {
-    /// A case of the plan.
-    pub struct PlannedCase {
-        /// Canonical spelling.
-        #[serde(rename = "id")]
-        pub case: Case,
-        /// Why it will not be measured here.
-        pub skip: Option<String>,
     }
 }
 

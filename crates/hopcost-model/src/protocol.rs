@@ -16,7 +16,7 @@ pub const LINE_MAX: usize = 256 * 1024;
 document! {
     /// How operations are stamped.
     #[derive(Copy, Eq, Hash)]
-    #[serde(rename_all = "kebab-case", tag = "kind")]
+    #[serde(tag = "kind")]
     pub enum Stamp {
         /// One stamp an operation, the end of one being the start of the next.
         Each,
@@ -32,22 +32,9 @@ document! {
             n: u64,
         },
     }
-}
 
-impl std::fmt::Display for Stamp {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Stamp::Each => f.write_str("each"),
-            Stamp::Batch { n } => write!(f, "batch({n})"),
-            Stamp::TwoLengths { n } => write!(f, "batch({n},{})", 2 * n),
-        }
-    }
-}
-
-document! {
     /// A part of a trial; only `measure` leaves samples.
     #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
     pub enum Phase {
         /// Finds out how long an operation takes. Of a `load`: its caller goes through the
         /// schedule without sending, and leaves the stamps as samples.
@@ -62,7 +49,7 @@ document! {
     }
 
     /// Control → worker.
-    #[serde(rename_all = "kebab-case", tag = "do")]
+    #[serde(tag = "do")]
     pub enum Command {
         /// What are you and what can you do?
         Describe,
@@ -186,17 +173,7 @@ document! {
         /// What was read of it.
         pub host: Host,
     }
-}
 
-fn rust() -> String {
-    crate::case::Runtime::RUST.word().to_owned()
-}
-
-fn is_zero(number: &u32) -> bool {
-    *number == 0
-}
-
-document! {
     /// What the times at which a `load` sends follow from, beside its case.
     #[derive(Copy)]
     pub struct ScheduleSeed {
@@ -276,7 +253,7 @@ document! {
     }
 
     /// Worker → control; one reply a command.
-    #[serde(rename_all = "kebab-case", tag = "is")]
+    #[serde(tag = "is")]
     pub enum Reply {
         /// To `describe`: a [`crate::describe::Description`], without the facts that stand elsewhere.
         Described(serde_json::Value),
@@ -331,7 +308,6 @@ document! {
 
     /// What a worker's failure comes from.
     #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
     pub enum FailureCause {
         /// The other end of its link is gone, about which the other worker knows more.
         PartnerGone,
@@ -357,13 +333,7 @@ document! {
         /// I/O thread (the Rust worker only).
         pub helpers: Vec<u32>,
     }
-}
 
-/// What the events are called that count, on a machine of several NUMA nodes, the pages of the
-/// memory which both ends share; the node's number follows.
-pub const SHARED_PAGES: &str = "shared-pages-node";
-
-document! {
     /// A CPU's clock, calibrated.
     #[derive(Default)]
     #[serde(default)]
@@ -390,38 +360,7 @@ document! {
         /// Cost of `clock_gettime(CLOCK_MONOTONIC)`: median.
         pub clock_gettime_p50_ns: f64,
     }
-}
 
-impl ClockReading {
-    /// The clock of a runtime on a CPU, or its first one where an end is not pinned.
-    pub fn find<'a>(
-        clocks: &'a [Self],
-        runtime: &Runtime,
-        cpu: Option<u32>,
-    ) -> Result<&'a Self, String> {
-        let mut own = clocks.iter().filter(|clock| clock.runtime == runtime.word());
-        let first = own.clone().next();
-        let found = own.find(|clock| Some(clock.cpu) == cpu).or(first);
-        found.ok_or_else(|| format!("no clock of {runtime} was calibrated"))
-    }
-
-    /// A clock of which only the rate is known: what its stamps cost is 0.
-    pub fn of_rate(runtime: &str, source: &str, ticks_per_second: f64) -> Self {
-        ClockReading {
-            runtime: runtime.to_owned(),
-            source: source.to_owned(),
-            ticks_per_second,
-            resolution_ticks: 1,
-            ..Self::default()
-        }
-    }
-    /// Whether it is known what a stamp costs: a worker of another runtime need not say.
-    pub fn knows_its_cost(&self) -> bool {
-        self.stamp_p50_ns > 0.0 || self.source == "virtual"
-    }
-}
-
-document! {
     /// Two ends' clocks compared (docs/method/clocks.md, one-way times).
     #[derive(Copy, Default)]
     pub struct GateReading {
@@ -439,29 +378,7 @@ document! {
         /// offset was taken out.
         pub backward_steps: u64,
     }
-}
 
-impl GateReading {
-    /// What is known of the callee's clock and those of two callers: the offset of either lies
-    /// within the bound.
-    pub fn joined(self, other: Self) -> Self {
-        let ends = [self, other].map(|one| {
-            let bound = i64::try_from(one.bound_ticks).unwrap_or(i64::MAX);
-            (one.offset_ticks.saturating_sub(bound), one.offset_ticks.saturating_add(bound))
-        });
-        let (low, high) = (ends[0].0.min(ends[1].0), ends[0].1.max(ends[1].1));
-        let bound_ticks = high.abs_diff(low).div_ceil(2);
-        Self {
-            offset_ticks: low.saturating_add_unsigned(bound_ticks),
-            bound_ticks,
-            exchanges: self.exchanges.min(other.exchanges),
-            steps: self.steps.saturating_add(other.steps),
-            backward_steps: self.backward_steps.saturating_add(other.backward_steps),
-        }
-    }
-}
-
-document! {
     /// What the kernel counted for one event (perf_event_open(2)).
     #[derive(Default)]
     #[serde(default)]
@@ -479,48 +396,7 @@ document! {
         #[serde(skip_serializing_if = "Option::is_none")]
         pub unavailable: Option<String>,
     }
-}
 
-impl EventReading {
-    /// What was read at once and not counted over a time.
-    pub fn read_at_once(event: String, value: u64) -> Self {
-        Self { event, value: Some(value), enabled_ns: 0, running_ns: 0, unavailable: None }
-    }
-    /// The readings of several threads or ends added up by event: a number that one of them
-    /// lacks is lacking.
-    pub fn totals(readings: impl IntoIterator<Item = Self>) -> Vec<Self> {
-        let mut all: Vec<EventReading> = Vec::new();
-        for reading in readings {
-            match all.iter_mut().find(|sum| sum.event == reading.event) {
-                None => all.push(reading),
-                Some(sum) => {
-                    sum.value = sum.value.zip(reading.value).map(|(a, b)| a.saturating_add(b));
-                    sum.enabled_ns = sum.enabled_ns.saturating_add(reading.enabled_ns);
-                    sum.running_ns = sum.running_ns.saturating_add(reading.running_ns);
-                    sum.unavailable = sum.unavailable.take().or(reading.unavailable);
-                }
-            }
-        }
-        all
-    }
-
-    /// What was counted beyond earlier readings of the same events.
-    pub fn differences(all: Vec<Self>, before: &[Self]) -> Vec<Self> {
-        let differ = |mut reading: EventReading| {
-            let before = before.iter().find(|before| before.event == reading.event);
-            reading.value = reading
-                .value
-                .zip(before.and_then(|before| before.value))
-                .map(|(all, before)| all.saturating_sub(before));
-            let lacks = || before.and_then(|before| before.unavailable.clone());
-            reading.unavailable = reading.unavailable.or_else(lacks);
-            reading
-        };
-        all.into_iter().map(differ).collect()
-    }
-}
-
-document! {
     /// What became of sends that were to be without a copy.
     #[derive(Copy, Default, Eq)]
     pub struct ZeroCopySends {
@@ -611,6 +487,116 @@ document! {
         /// What the kernel counted for this end's thread and its helpers over the phase.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         pub events: Vec<EventReading>,
+    }
+}
+
+impl std::fmt::Display for Stamp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Stamp::Each => f.write_str("each"),
+            Stamp::Batch { n } => write!(f, "batch({n})"),
+            Stamp::TwoLengths { n } => write!(f, "batch({n},{})", 2 * n),
+        }
+    }
+}
+
+fn rust() -> String {
+    crate::case::Runtime::RUST.word().to_owned()
+}
+
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// What the events are called that count, on a machine of several NUMA nodes, the pages of the
+/// memory which both ends share; the node's number follows.
+pub const SHARED_PAGES: &str = "shared-pages-node";
+
+impl ClockReading {
+    /// The clock of a runtime on a CPU, or its first one where an end is not pinned.
+    pub fn find<'a>(
+        clocks: &'a [Self],
+        runtime: &Runtime,
+        cpu: Option<u32>,
+    ) -> Result<&'a Self, String> {
+        let mut own = clocks.iter().filter(|clock| clock.runtime == runtime.word());
+        let first = own.clone().next();
+        let found = own.find(|clock| Some(clock.cpu) == cpu).or(first);
+        found.ok_or_else(|| format!("no clock of {runtime} was calibrated"))
+    }
+
+    /// A clock of which only the rate is known: what its stamps cost is 0.
+    pub fn of_rate(runtime: &str, source: &str, ticks_per_second: f64) -> Self {
+        ClockReading {
+            runtime: runtime.to_owned(),
+            source: source.to_owned(),
+            ticks_per_second,
+            resolution_ticks: 1,
+            ..Self::default()
+        }
+    }
+    /// Whether it is known what a stamp costs: a worker of another runtime need not say.
+    pub fn knows_its_cost(&self) -> bool {
+        self.stamp_p50_ns > 0.0 || self.source == "virtual"
+    }
+}
+
+impl GateReading {
+    /// What is known of the callee's clock and those of two callers: the offset of either lies
+    /// within the bound.
+    pub fn joined(self, other: Self) -> Self {
+        let ends = [self, other].map(|one| {
+            let bound = i64::try_from(one.bound_ticks).unwrap_or(i64::MAX);
+            (one.offset_ticks.saturating_sub(bound), one.offset_ticks.saturating_add(bound))
+        });
+        let (low, high) = (ends[0].0.min(ends[1].0), ends[0].1.max(ends[1].1));
+        let bound_ticks = high.abs_diff(low).div_ceil(2);
+        Self {
+            offset_ticks: low.saturating_add_unsigned(bound_ticks),
+            bound_ticks,
+            exchanges: self.exchanges.min(other.exchanges),
+            steps: self.steps.saturating_add(other.steps),
+            backward_steps: self.backward_steps.saturating_add(other.backward_steps),
+        }
+    }
+}
+
+impl EventReading {
+    /// What was read at once and not counted over a time.
+    pub fn read_at_once(event: String, value: u64) -> Self {
+        Self { event, value: Some(value), enabled_ns: 0, running_ns: 0, unavailable: None }
+    }
+    /// The readings of several threads or ends added up by event: a number that one of them
+    /// lacks is lacking.
+    pub fn totals(readings: impl IntoIterator<Item = Self>) -> Vec<Self> {
+        let mut all: Vec<EventReading> = Vec::new();
+        for reading in readings {
+            match all.iter_mut().find(|sum| sum.event == reading.event) {
+                None => all.push(reading),
+                Some(sum) => {
+                    sum.value = sum.value.zip(reading.value).map(|(a, b)| a.saturating_add(b));
+                    sum.enabled_ns = sum.enabled_ns.saturating_add(reading.enabled_ns);
+                    sum.running_ns = sum.running_ns.saturating_add(reading.running_ns);
+                    sum.unavailable = sum.unavailable.take().or(reading.unavailable);
+                }
+            }
+        }
+        all
+    }
+
+    /// What was counted beyond earlier readings of the same events.
+    pub fn differences(all: Vec<Self>, before: &[Self]) -> Vec<Self> {
+        let differ = |mut reading: EventReading| {
+            let before = before.iter().find(|before| before.event == reading.event);
+            reading.value = reading
+                .value
+                .zip(before.and_then(|before| before.value))
+                .map(|(all, before)| all.saturating_sub(before));
+            let lacks = || before.and_then(|before| before.unavailable.clone());
+            reading.unavailable = reading.unavailable.or_else(lacks);
+            reading
+        };
+        all.into_iter().map(differ).collect()
     }
 }
 

@@ -37,39 +37,7 @@ document! {
         /// Ticks of CPU accounting at the start and end of each round.
         pub accounting: Vec<CpuAccounting>,
     }
-}
 
-impl RawRun {
-    /// What was said of Rust's mechanisms when the run was made.
-    pub fn rust(&self) -> Option<&Description> {
-        self.workers.iter().find(|worker| worker.is_rust())
-    }
-    /// The clock that stamped a trial: that of the caller's runtime on the caller's CPU, as asked or
-    /// else where it ended, or its first.
-    pub fn clock(&self, trial: &RawTrial) -> Option<&ClockReading> {
-        let case = self.plan.case(trial.case)?;
-        if case.has_virtual_clock() {
-            return Some(&VIRTUAL);
-        }
-        let asked = trial.cpus_asked.first().copied().flatten();
-        let cpu = asked.or_else(|| trial.ends.first().map(|end| end.cpu_after));
-        ClockReading::find(&self.clocks, &case.runtimes.caller, cpu).ok()
-    }
-    /// Ticks in a second of that clock.
-    pub fn ticks_per_second(&self, trial: &RawTrial) -> Option<f64> {
-        Some(self.clock(trial)?.ticks_per_second).filter(|rate| *rate > 0.0)
-    }
-    /// What a tick of it takes.
-    pub fn tick_ns(&self, trial: &RawTrial) -> Option<f64> {
-        Some(1e9 / self.clock(trial)?.ticks_per_second)
-    }
-}
-
-/// The clock of test engines with virtual time: exact, and free.
-static VIRTUAL: LazyLock<ClockReading> =
-    LazyLock::new(|| ClockReading::of_rate("rust", "virtual", 1e9));
-
-document! {
     /// Who made a run, when and how.
     #[derive(Default)]
     pub struct RunAbout {
@@ -244,27 +212,7 @@ document! {
         /// How long in all.
         pub ns: u64,
     }
-}
 
-words! {
-    /// What a yardstick does: the kind of work that a case's own cost is made of.
-    #[derive(Default)]
-    YardstickClass, "class" {
-        /// Computes: a chain of multiplications, each of which needs the one before.
-        #[default]
-        Alu = "alu",
-        /// Enters the kernel and returns: getppid(2).
-        Syscall = "syscall",
-        /// Sleeps and is woken on one CPU: a round trip through a pipe there.
-        Switch = "switch",
-        /// Sleeps and is woken across two CPUs: a round trip through a pipe between them.
-        Wake = "wake",
-        /// Moves a cache line between two CPUs: both ends spin on it.
-        Line = "line",
-    }
-}
-
-document! {
     /// A reference workload: its processes live as long as the run and sleep between readings.
     pub struct Yardstick {
         /// What it does.
@@ -301,19 +249,7 @@ document! {
         /// that run measured it.
         pub distance_ns: Option<f64>,
     }
-}
 
-words! {
-    /// When a reading was taken.
-    Moment, "moment" {
-        /// Right before the warm-up.
-        Before = "before",
-        /// Right after the measurement.
-        After = "after",
-    }
-}
-
-document! {
     /// What one operation of a yardstick took beside a trial.
     #[derive(Copy)]
     pub struct YardstickReading {
@@ -357,5 +293,61 @@ document! {
         pub wall_ns: u64,
         /// Steal over the round, nanoseconds (as coarse as the kernel's tick).
         pub steal_ns: u64,
+    }
+}
+
+impl RawRun {
+    /// What was said of Rust's mechanisms when the run was made.
+    pub fn rust(&self) -> Option<&Description> {
+        self.workers.iter().find(|worker| worker.is_rust())
+    }
+    /// The clock that stamped a trial: that of the caller's runtime on the caller's CPU, as asked or
+    /// else where it ended, or its first.
+    pub fn clock(&self, trial: &RawTrial) -> Option<&ClockReading> {
+        let case = self.plan.case(trial.case)?;
+        if case.has_virtual_clock() {
+            return Some(&VIRTUAL);
+        }
+        let asked = trial.cpus_asked.first().copied().flatten();
+        let cpu = asked.or_else(|| trial.ends.first().map(|end| end.cpu_after));
+        ClockReading::find(&self.clocks, &case.runtimes.caller, cpu).ok()
+    }
+    /// Ticks in a second of that clock.
+    pub fn ticks_per_second(&self, trial: &RawTrial) -> Option<f64> {
+        Some(self.clock(trial)?.ticks_per_second).filter(|rate| *rate > 0.0)
+    }
+    /// What a tick of it takes.
+    pub fn tick_ns(&self, trial: &RawTrial) -> Option<f64> {
+        Some(1e9 / self.clock(trial)?.ticks_per_second)
+    }
+}
+
+/// The clock of test engines with virtual time: exact, and free.
+static VIRTUAL: LazyLock<ClockReading> =
+    LazyLock::new(|| ClockReading::of_rate("rust", "virtual", 1e9));
+
+words! {
+    /// What a yardstick does: the kind of work that a case's own cost is made of.
+    #[derive(Default)]
+    YardstickClass, "class" {
+        /// Computes: a chain of multiplications, each of which needs the one before.
+        #[default]
+        Alu = "alu",
+        /// Enters the kernel and returns: getppid(2).
+        Syscall = "syscall",
+        /// Sleeps and is woken on one CPU: a round trip through a pipe there.
+        Switch = "switch",
+        /// Sleeps and is woken across two CPUs: a round trip through a pipe between them.
+        Wake = "wake",
+        /// Moves a cache line between two CPUs: both ends spin on it.
+        Line = "line",
+    }
+
+    /// When a reading was taken.
+    Moment, "moment" {
+        /// Right before the warm-up.
+        Before = "before",
+        /// Right after the measurement.
+        After = "after",
     }
 }

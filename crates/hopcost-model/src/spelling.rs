@@ -48,7 +48,8 @@ impl FromStr for Case {
     /// Parses a complete canonical case: nothing is defaulted here (the planner
     /// does that), and unknown keys are taken as mechanism parameters.
     fn from_str(s: &str) -> Result<Self, CaseError> {
-        let form = || CaseError::Form(s.to_owned());
+        let form = "is not a case: write workload/mechanism?key=value&key=value";
+        let form = || CaseError::Other(format!("`{s}` {form}"));
         let (path, query) = match s.split_once('?') {
             Some((path, query)) => (path, Some(query)),
             None => (s, None),
@@ -62,14 +63,16 @@ impl FromStr for Case {
         for pair in query.into_iter().flat_map(|q| q.split('&')) {
             let (key, value) = pair.split_once('=').ok_or_else(form)?;
             if keys.insert(key.to_owned(), value.to_owned()).is_some() {
-                return Err(CaseError::Twice(key.to_owned()));
+                return Err(CaseError::Other(format!("`{key}` is given twice")));
             }
         }
         let mut case = Case::new(workload, mechanism);
         for axis in AXES.iter().filter(|axis| axis.is_part()) {
             match keys.remove(axis.key) {
                 Some(text) => axis.set(&mut case, &axis.kind.read(axis.key, &text)?),
-                None if axis.is_required(workload) => return Err(CaseError::Missing(axis.key)),
+                None if axis.is_required(workload) => {
+                    return Err(CaseError::Other(format!("`{}` is missing", axis.key)));
+                }
                 None => {}
             }
         }

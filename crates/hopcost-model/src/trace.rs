@@ -6,7 +6,6 @@ use crate::document;
 document! {
     /// Whose thread it is, in a traced phase.
     #[derive(Copy, Eq, PartialOrd, Ord)]
-    #[serde(rename_all = "kebab-case")]
     pub enum TraceThread {
         /// The caller's, or one that works for it.
         Caller,
@@ -20,7 +19,6 @@ document! {
 
     /// What happened. The thread of an event is the one that ran on its CPU.
     #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
     pub enum TraceKind {
         /// An end's own stamp. Caller: 0 before the send, 1 after the reply. Callee: 2 received,
         /// 3 before the reply.

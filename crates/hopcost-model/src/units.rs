@@ -5,24 +5,8 @@ use std::str::FromStr;
 
 /// Why a text is not a size or duration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum UnitError {
-    /// Not a number with a known unit.
-    #[error("`{got}` is not a {what} (for instance {example})")]
-    Form {
-        /// Size or duration.
-        what: &'static str,
-        /// What was written.
-        got: String,
-        /// What could have been.
-        example: &'static str,
-    },
-    /// A duration without its unit.
-    #[error("`{0}` has no unit; write {0}us, {0}ms or {0}s")]
-    NoUnit(String),
-    /// More than fits.
-    #[error("`{0}` is too large")]
-    TooLarge(String),
-}
+#[error("{0}")]
+pub struct UnitError(String);
 
 fn split(text: &str) -> Option<(u64, u64, &str)> {
     let unit_at = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -41,16 +25,18 @@ fn parse(
     (what, example): (&'static str, &'static str),
     size_of: impl Fn(&str) -> Option<u64>,
 ) -> Result<u64, UnitError> {
-    let form = || UnitError::Form { what, got: text.to_owned(), example };
+    let form = || UnitError(format!("`{text}` is not a {what} (for instance {example})"));
     let (whole, nano, unit) = split(text.trim()).ok_or_else(form)?;
     if unit.is_empty() && size_of("").is_none() && (whole, nano) != (0, 0) {
-        return Err(UnitError::NoUnit(text.trim().to_owned()));
+        let number = text.trim();
+        let says = format!("`{number}` has no unit; write {number}us, {number}ms or {number}s");
+        return Err(UnitError(says));
     }
     let size = size_of(unit).or((whole == 0 && nano == 0 && unit.is_empty()).then_some(1));
     let size = size.filter(|size| *size > 1 || nano == 0).ok_or_else(form)?;
     let parts = u128::from(nano) * u128::from(size) / 1_000_000_000;
     let total = u128::from(whole) * u128::from(size) + parts;
-    u64::try_from(total).map_err(|_| UnitError::TooLarge(text.to_owned()))
+    u64::try_from(total).map_err(|_| UnitError(format!("`{text}` is too large")))
 }
 
 /// Bytes of `64`, `64B`, `4KiB`, `1.5MiB`, `10kB`: k, M and G are powers of 1000, Ki, Mi and Gi of
@@ -222,7 +208,8 @@ mod tests {
         {
             assert!(parse_size(bad).is_err(), "{bad}");
         }
-        assert!(matches!(parse_size("99999999999GiB"), Err(UnitError::TooLarge(_))));
+        let large = parse_size("99999999999GiB").unwrap_err().to_string();
+        assert_eq!(large, "`99999999999GiB` is too large");
         assert_eq!([0, 4096, 5000].map(spaced_size), ["0 B", "4 KiB", "5000 B"]);
     }
 

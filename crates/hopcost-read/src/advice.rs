@@ -38,7 +38,6 @@ document! {
 
     /// Whether there is an answer.
     #[derive(Copy, Eq, Default)]
-    #[serde(rename_all = "kebab-case")]
     pub enum Answer {
         /// The first candidate.
         Recommended,
@@ -73,7 +72,6 @@ document! {
 
     /// Where a case lies against the requirements.
     #[derive(Copy, Eq, PartialOrd, Ord)]
-    #[serde(rename_all = "kebab-case")]
     pub enum Fit {
         /// It meets them.
         Inside,

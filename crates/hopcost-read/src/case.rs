@@ -86,8 +86,6 @@ document! {
         pub cost_ticks: Option<f64>,
         /// p50 of one operation in ticks of the clock, where each was timed by itself.
         pub p50_ticks: Option<f64>,
-        /// Cost of one call in core cycles (`call` only).
-        pub cost_cycles: Option<f64>,
         /// What is particular to a wake-up.
         pub wake: Option<WakeResult>,
         /// What is particular to a stream.
@@ -226,9 +224,8 @@ impl Reading<'_> {
 
 /// Reads every case of the plan, in its order.
 pub fn read<'a>(run: &Run<'a>) -> Vec<Reading<'a>> {
-    let empty_loop = empty_loop(run);
-    let cases = run.raw.plan.cases.len();
-    let mut readings = parallel::each(cases, |index| of_case(run, index, empty_loop.as_ref()));
+    let mut readings = parallel::each(run.raw.plan.cases.len(), |index| of_case(run, index));
+    bound_by_loop(&mut readings);
     let values: Vec<_> = readings.iter().map(Reading::headline_by_round).collect();
     let dependence = SerialDependence::of_cases(&values);
     readings.iter_mut().for_each(|reading| reading.dependence = dependence);
@@ -238,14 +235,17 @@ pub fn read<'a>(run: &Run<'a>) -> Vec<Reading<'a>> {
 /// The test engine whose `call` is the loop and nothing in it.
 pub const EMPTY_LOOP: &str = "null";
 
-/// The cost of the empty loop, where the run measured it.
-fn empty_loop(run: &Run) -> Option<Estimate> {
-    let is_loop = |case: &&Case| is_native_call(case) && case.mechanism_name() == EMPTY_LOOP;
-    run.raw.plan.cases.iter().enumerate().find_map(|(index, planned)| {
-        let case = Some(&planned.case).filter(is_loop)?;
-        let table = trials(run, case, index);
-        estimates(&measured(run, index, &table)?)?.get(Statistic::Cost).cloned()
-    })
+/// A call that looks like the empty loop, where the run measured that, gets an upper bound.
+fn bound_by_loop(readings: &mut [Reading]) {
+    let calls = readings.iter_mut().filter(|of| is_native_call(of.case));
+    let (loops, others): (Vec<_>, Vec<_>) =
+        calls.partition(|of| of.case.mechanism_name() == EMPTY_LOOP);
+    let Some(empty) = loops.iter().find_map(|of| of.get(Statistic::Cost)) else { return };
+    for estimates in others.into_iter().filter_map(|of| of.result.estimates.as_mut()) {
+        if let Some(cost) = estimates.get_mut(Statistic::Cost) {
+            estimate::bound_by_loop(cost, empty);
+        }
+    }
 }
 
 /// The loop of another runtime is another loop.
@@ -289,8 +289,7 @@ fn measured<'t>(run: &Run, index: usize, table: &'t Trials) -> Option<Measured<'
     })
 }
 
-/// Reads one case. A call that looks like the empty loop gets an upper bound.
-fn of_case<'a>(run: &Run<'a>, index: usize, empty_loop: Option<&Estimate>) -> Reading<'a> {
+fn of_case<'a>(run: &Run<'a>, index: usize) -> Reading<'a> {
     let case = &run.raw.plan.cases[index].case;
     let table = trials(run, case, index);
     let raw: Vec<&RawTrial> = table.measured().map(|(row, _)| row.raw).collect();
@@ -299,11 +298,9 @@ fn of_case<'a>(run: &Run<'a>, index: usize, empty_loop: Option<&Estimate>) -> Re
     let (status, reason) = status(run, index, &table);
     let measured = measured(run, index, &table);
     let estimates = measured.as_ref().and_then(estimates);
-    let cost_ns = estimates.as_ref().and_then(Estimates::headline_ns);
     let over = |statistic: &dyn Fn(&RawTrial) -> Option<f64>| {
         median(raw.iter().filter_map(|trial| statistic(trial)))
     };
-    let native_ns = cost_ns.filter(|_| is_native_call(case));
     let ticks_per_second =
         raw.first().and_then(|trial| Some(run.raw.clock(trial)?.ticks_per_second));
     // Those of another runtime are not of the processor's counter.
@@ -325,10 +322,6 @@ fn of_case<'a>(run: &Run<'a>, index: usize, empty_loop: Option<&Estimate>) -> Re
         samples: total(raw.iter().map(|trial| trial.samples_taken)),
         cost_ticks,
         p50_ticks,
-        cost_cycles: native_ns
-            .zip(counters::cycles_per_ns(&raw))
-            .map(|(ns, cycles)| ns * cycles)
-            .filter(|cost| cost.is_finite()),
         cpu_ns_per_message: over(&|trial| {
             // The sender of a load looks at the clock until each message is due.
             let ns = match case.workload {
@@ -358,12 +351,7 @@ fn of_case<'a>(run: &Run<'a>, index: usize, empty_loop: Option<&Estimate>) -> Re
         ..CaseResult::default()
     };
     let bound_ns = result.clock_bound_ns().unwrap_or(0.0);
-    result.estimates = match empty_loop.filter(|_| is_native_call(case)) {
-        Some(empty) if case.mechanism_name() != EMPTY_LOOP => {
-            estimates.map(|estimates| estimate::bounded_by_loop(estimates, empty))
-        }
-        _ => estimates.map(|estimates| estimate::widened(estimates, bound_ns)),
-    };
+    result.estimates = estimates.map(|estimates| estimate::widened(estimates, bound_ns));
     let pooled_quantiles = measured.as_ref().and_then(estimate::pooled_quantiles);
     let pooled_quantiles = pooled_quantiles.map(|found| estimate::widened(found, bound_ns));
     Reading {

@@ -101,18 +101,6 @@ fn are_inseparable(case: &Case, trials: &[&RawTrial]) -> bool {
     shared && trials.iter().any(|trial| trial.threads.iter().any(|thread| thread.seat.is_none()))
 }
 
-/// Core cycles per nanosecond of the callers' CPU time: median over trials. `None`
-/// where cycles were not counted.
-pub fn cycles_per_ns(trials: &[&RawTrial]) -> Option<f64> {
-    let of = |trial: &&RawTrial| {
-        let callers = Whose::End(Role::Caller);
-        let counted = sum(trial, callers, "cycles").ok()?;
-        let cpu_ns = total(callers.ends(trial).map(|end| end.thread_cpu_ns));
-        (cpu_ns > 0).then(|| counted.value / cpu_ns as f64)
-    };
-    median(trials.iter().filter_map(of))
-}
-
 /// An event of both ends for an operation of one trial: as counted after the measurement where it was
 /// counted there, else as over the measured phase.
 ///

@@ -262,18 +262,14 @@ fn cost(measured: &Measured) -> Estimate {
     cost
 }
 
-/// Estimates whose cost is an upper bound where its interval reaches down to that of
-/// the empty loop of the same run.
-pub fn bounded_by_loop(mut estimates: Estimates, empty_loop: &Estimate) -> Estimates {
-    let bound = estimates.get(Statistic::Cost).and_then(|cost| {
-        let low = cost.low.or(cost.point).filter(|_| !cost.at_most)?;
-        let loop_high = empty_loop.high.or(empty_loop.point)?;
-        (low <= loop_high).then_some(cost.high.or(cost.point).unwrap_or(loop_high))
-    });
-    if let Some((cost, bound)) = estimates.get_mut(Statistic::Cost).zip(bound) {
-        bound_to(cost, bound);
+/// Makes a cost an upper bound where its interval reaches down to that of the empty loop of the same
+/// run.
+pub fn bound_by_loop(cost: &mut Estimate, empty_loop: &Estimate) {
+    let low = cost.low.or(cost.point).filter(|_| !cost.at_most);
+    let ends = low.zip(empty_loop.high.or(empty_loop.point));
+    if let Some((_, loop_high)) = ends.filter(|(low, loop_high)| low <= loop_high) {
+        bound_to(cost, cost.high.or(cost.point).unwrap_or(loop_high));
     }
-    estimates
 }
 
 /// One-way times whose clocks are known to agree within a bound and no better: every interval

@@ -11,6 +11,7 @@ use hopcost_model::axis::Axis;
 use hopcost_model::case::{
     Ack, AckSize, Arrivals, Boundary, Case, IdleKnob, Placement, WaitKind, Waits, Workload,
 };
+use hopcost_model::group::distinct;
 use hopcost_model::mechanism::Shape;
 use hopcost_model::text::bytes;
 use hopcost_model::units::{Rate, exact_duration};
@@ -128,52 +129,38 @@ impl Row<'_> {
     }
 }
 
-/// The parameters of each mechanism that not all of its cases have with one value, or that have
-/// another than the usual one.
-fn telling(run: &Run, all: &[&Reading]) -> BTreeMap<String, Vec<String>> {
-    let mut cases = BTreeMap::<&str, usize>::new();
-    let mut found = BTreeMap::<(&str, &str), (usize, BTreeSet<&str>)>::new();
-    for case in all.iter().map(|reading| reading.case) {
-        *cases.entry(&case.mechanism).or_default() += 1;
-        for (name, value) in &case.parameters {
-            let (count, values) = found.entry((&case.mechanism, name)).or_default();
-            *count += 1;
-            values.insert(value);
-            let usual = run.facts(case).and_then(|facts| facts.parameter(name));
-            values.extend(usual.map(|usual| usual.default.as_str()));
-        }
-    }
-    let mut parameters = BTreeMap::<String, Vec<String>>::new();
-    for ((mechanism, name), (count, values)) in found {
-        if count < cases[mechanism] || values.len() > 1 {
-            parameters.entry(mechanism.to_owned()).or_default().push(name.to_owned());
-        }
-    }
-    parameters
-}
-
 /// What a label needs besides the mechanism to be unique in its group.
-struct Naming {
+struct Naming<'a> {
+    run: &'a Run<'a>,
+    cases: &'a [&'a Reading<'a>],
     payloads: bool,
-    /// Parameters of a mechanism that differ within the group, or from what is usual.
-    parameters: BTreeMap<String, Vec<String>>,
     budgets: bool,
     scheds: bool,
 }
 
-impl Naming {
-    fn new(run: &Run, cases: &[&Reading]) -> Self {
+impl<'a> Naming<'a> {
+    fn new(run: &'a Run, cases: &'a [&'a Reading<'a>]) -> Self {
         let differ = |of: &dyn Fn(&Case) -> String| {
             cases.windows(2).any(|pair| of(pair[0].case) != of(pair[1].case))
         };
         let budgets: BTreeSet<u64> =
             cases.iter().filter_map(|reading| reading.case.spin_budget_ns).collect();
         Self {
+            run,
+            cases,
             payloads: differ(&|case| case.payload_bytes.unwrap_or(0).to_string()),
-            parameters: telling(run, cases),
             budgets: budgets.len() > 1,
             scheds: differ(&|case| case.sched.to_string()),
         }
+    }
+
+    /// Whether cases of a mechanism differ in a parameter, or from what is usual.
+    fn tells(&self, case: &Case, parameter: &str) -> bool {
+        let same = self.cases.iter().filter(|of| of.case.mechanism == case.mechanism);
+        let values = same.map(|of| of.case.parameter(parameter));
+        let usual = self.run.facts(case).and_then(|facts| facts.parameter(parameter));
+        let usual = usual.map(|usual| Some(usual.default.as_str()));
+        distinct(values.chain(usual)).len() > 1
     }
 
     fn label(&self, case: &Case, place: Option<Placement>) -> String {
@@ -189,10 +176,8 @@ impl Naming {
         if let Some(payload) = case.payload_bytes.filter(|_| self.payloads) {
             add(if payload == 0 { "0 bytes".to_owned() } else { bytes(payload) });
         }
-        for name in self.parameters.get(&case.mechanism).into_iter().flatten() {
-            if let Some(value) = case.parameters.get(name) {
-                add(format!("{name}={value}"));
-            }
+        for (name, value) in case.parameters.iter().filter(|(name, _)| self.tells(case, name)) {
+            add(format!("{name}={value}"));
         }
         if let Some(budget) = case.spin_budget_ns.filter(|_| self.budgets) {
             add(format!("spin={}", format::ns(budget as f64)));

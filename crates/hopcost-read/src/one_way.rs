@@ -35,6 +35,45 @@ document! {
         /// waiting, 0 to 1.
         pub overrun_share: f64,
     }
+
+    /// What is particular to a load. Its estimates are responses: received minus intended,
+    /// of the messages that came.
+    pub struct LoadResult {
+        /// Messages a second that the schedule offers.
+        pub rate: Rate,
+        /// When they are to be sent.
+        pub arrivals: Arrivals,
+        /// Messages a second that were received, from the first intended time to the last
+        /// receipt.
+        pub received_per_s: Estimate,
+        /// How long the schedule is over how long it took until the last message was sent and
+        /// the last received, 0 to 1: median over trials. 1 where the rate was kept.
+        pub achieved: Option<f64>,
+        /// Share of the messages offered that did not come, 0 to 1, though the case drops none
+        /// of them.
+        pub lost_share: f64,
+        /// Begin of the send minus intended: how long messages waited for the sender.
+        pub lag: LoadQuantiles,
+        /// Share of the messages for which the sender was late by itself by more than a tenth of
+        /// the typical response: median over trials; `null` if the sender did not report it.
+        pub own_late_share: Option<f64>,
+        /// Received minus begin of the send.
+        pub service: LoadQuantiles,
+        /// Largest error that the clocks' offset can put on every response: the largest over
+        /// the trials.
+        pub clock_bound_ns: Option<f64>,
+    }
+
+    /// Quantiles of the messages of all trials together that count; `null` where fewer than ten of
+    /// them are beyond.
+    pub struct LoadQuantiles {
+        /// Median.
+        pub p50_ns: Option<f64>,
+        /// 99th percentile.
+        pub p99_ns: Option<f64>,
+        /// 99.9th percentile.
+        pub p999_ns: Option<f64>,
+    }
 }
 
 /// The result of a case's measured trials; `None` unless they are wake-ups.
@@ -101,47 +140,6 @@ fn moved_ticks(trial: &RawTrial) -> Option<f64> {
     let (first, later) = trial.gates.split_first()?;
     let moved = later.iter().map(|gate| gate.offset_ticks.abs_diff(first.offset_ticks));
     Some(moved.max()? as f64)
-}
-
-document! {
-    /// What is particular to a load. Its estimates are responses: received minus intended,
-    /// of the messages that came.
-    pub struct LoadResult {
-        /// Messages a second that the schedule offers.
-        pub rate: Rate,
-        /// When they are to be sent.
-        pub arrivals: Arrivals,
-        /// Messages a second that were received, from the first intended time to the last
-        /// receipt.
-        pub received_per_s: Estimate,
-        /// How long the schedule is over how long it took until the last message was sent and
-        /// the last received, 0 to 1: median over trials. 1 where the rate was kept.
-        pub achieved: Option<f64>,
-        /// Share of the messages offered that did not come, 0 to 1, though the case drops none
-        /// of them.
-        pub lost_share: f64,
-        /// Begin of the send minus intended: how long messages waited for the sender.
-        pub lag: LoadQuantiles,
-        /// Share of the messages for which the sender was late by itself by more than a tenth of
-        /// the typical response: median over trials; `null` if the sender did not report it.
-        pub own_late_share: Option<f64>,
-        /// Received minus begin of the send.
-        pub service: LoadQuantiles,
-        /// Largest error that the clocks' offset can put on every response: the largest over
-        /// the trials.
-        pub clock_bound_ns: Option<f64>,
-    }
-
-    /// Quantiles of the messages of all trials together that count; `null` where fewer than ten of
-    /// them are beyond.
-    pub struct LoadQuantiles {
-        /// Median.
-        pub p50_ns: Option<f64>,
-        /// 99th percentile.
-        pub p99_ns: Option<f64>,
-        /// 99.9th percentile.
-        pub p999_ns: Option<f64>,
-    }
 }
 
 /// Messages beyond a quantile, without which it is none.

@@ -39,7 +39,6 @@ document! {
 
     /// What a ranking is by.
     #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
     pub enum RankedBy {
         /// The p50 or the cost: least first.
         Time,
@@ -63,7 +62,6 @@ document! {
 
     /// How a case stands to those before it in a ranking.
     #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
     pub enum Step {
         /// The first of all, or different from none of its group.
         Tied,
@@ -75,7 +73,6 @@ document! {
 
     /// On how many CPUs two ends run.
     #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
     pub enum Place {
         /// Both on one, or a call.
         One,
@@ -85,6 +82,21 @@ document! {
         Free,
         /// Each on a host of its own.
         Hosts,
+    }
+
+    /// One row: a mechanism with its boundary and wait, on one CPU and on two.
+    pub struct LadderRow {
+        /// Mechanism, with its payload or parameters where a group mixes them.
+        pub label: String,
+        /// Boundary.
+        pub boundary: Boundary,
+        /// Waits; `null` for `call`.
+        pub wait: Option<String>,
+        /// Whether an end keeps a CPU busy while it waits, always or before it sleeps.
+        pub spins: bool,
+        /// Index into `results` of the case at each place: on one CPU (or the only one, for a call),
+        /// on two, left to the scheduler, between two hosts.
+        pub results: [Option<u32>; 4],
     }
 }
 
@@ -117,23 +129,6 @@ impl LadderRow {
     /// Index into `results` of the case at this place.
     pub const fn at(&self, place: Place) -> Option<u32> {
         self.results[place as usize]
-    }
-}
-
-document! {
-    /// One row: a mechanism with its boundary and wait, on one CPU and on two.
-    pub struct LadderRow {
-        /// Mechanism, with its payload or parameters where a group mixes them.
-        pub label: String,
-        /// Boundary.
-        pub boundary: Boundary,
-        /// Waits; `null` for `call`.
-        pub wait: Option<String>,
-        /// Whether an end keeps a CPU busy while it waits, always or before it sleeps.
-        pub spins: bool,
-        /// Index into `results` of the case at each place: on one CPU (or the only one, for a call),
-        /// on two, left to the scheduler, between two hosts.
-        pub results: [Option<u32>; 4],
     }
 }
 

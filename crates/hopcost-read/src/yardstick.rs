@@ -11,7 +11,7 @@ use hopcost_stats::next_run::{Autocorrelation, Dependence};
 use hopcost_stats::quiet::{QuietLevel, quiet_level};
 use hopcost_stats::sample::{Sample, median};
 use hopcost_stats::yardstick::{
-    self, Calibrated, Case, OTHER_PAIR, Readings, calibrate, decide, elasticity, is_other_pair,
+    Calibrated, Case, OTHER_PAIR, Readings, calibrate, decide, elasticity, is_other_pair,
 };
 
 use crate::levels::{TwoLevels, two_levels};
@@ -55,7 +55,6 @@ document! {
 
     /// How a run stands to the quiet speed of its machine.
     #[derive(Copy, Eq, Default)]
-    #[serde(rename_all = "kebab-case")]
     pub enum Speed {
         /// The quiet speed is not known yet.
         #[default]
@@ -488,12 +487,10 @@ impl Read<'_> {
 
     /// How the run stands to a reference, and how many times slower it is.
     fn speed(&self, class: YardstickClass, known: &Reference) -> (Speed, Option<f64>) {
-        let reference =
-            yardstick::Reference { level: libm::log(known.operation_ns), error: known.log_error };
-        let slower = libm::exp(self.calibrated.away(reference));
+        let slower = libm::exp(self.calibrated.away(known));
         match () {
             () if is_elsewhere(class, slower, known, self.distance_ns) => (Speed::OtherPair, None),
-            () if !self.calibrated.differs(reference)
+            () if !self.calibrated.differs(known)
                 || libm::log(slower).abs() <= apart_max(class) =>
             {
                 (Speed::Quiet, Some(slower))

@@ -12,6 +12,7 @@
 //! * the *elasticity* is estimated with the reading before a trial as instrument for
 //!   the one after it and the reverse, which takes the reading's error out.
 
+use hopcost_model::raw::Reference;
 use hopcost_model::results::Applied;
 
 use crate::sample::{products, trimmed_mean};
@@ -41,13 +42,13 @@ pub struct Calibrated {
 
 impl Calibrated {
     /// How far the run is above a reference.
-    pub fn away(&self, reference: Reference) -> f64 {
-        self.centre - reference.level
+    pub fn away(&self, reference: &Reference) -> f64 {
+        self.centre - libm::log(reference.operation_ns)
     }
 
     /// Whether that is more than the two tell apart, either way.
-    pub fn differs(&self, reference: Reference) -> bool {
-        let errors = 2.0 * libm::hypot(self.centre_error, reference.error);
+    pub fn differs(&self, reference: &Reference) -> bool {
+        let errors = 2.0 * libm::hypot(self.centre_error, reference.log_error);
         self.away(reference).abs() > errors.max(libm::log1p(AWAY_MAX))
     }
 
@@ -172,15 +173,6 @@ pub fn is_other_pair(one_ns: f64, other_ns: f64) -> bool {
     libm::log(one_ns / other_ns).abs() > libm::log(OTHER_PAIR)
 }
 
-/// What a yardstick takes on the quiet machine.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Reference {
-    /// Logarithm of the level.
-    pub level: f64,
-    /// Its standard error.
-    pub error: f64,
-}
-
 /// The elasticities at which dividing is right.
 pub const ELASTICITIES: core::ops::RangeInclusive<f64> = 0.7..=1.3;
 /// Variation of the level below which the host is steady.
@@ -294,6 +286,10 @@ mod tests {
         Calibrated { levels, centre, centre_error: 0.04, reliability: 0.75, variation }
     }
 
+    fn reference(level: f64, log_error: f64) -> Reference {
+        Reference { operation_ns: libm::exp(level), log_error, ..Reference::default() }
+    }
+
     #[test]
     fn decisions_at_their_limits() {
         let of = |variation: f64, known: Option<&Elasticity>| decide(&at(1.0, variation), known);
@@ -303,10 +299,10 @@ mod tests {
             [(0.048, 0.0, false), (0.049, 0.0, true), (-0.049, 0.0, true), (0.1, 0.06, false)]
         {
             let run = Calibrated { centre_error: 0.0, ..at(1.0, 0.1) };
-            assert_eq!(run.differs(Reference { level: 1.0 - away, error }), differs, "{away}");
+            assert_eq!(run.differs(&reference(1.0 - away, error)), differs, "{away}");
         }
         let error = libm::hypot(0.04, 0.048) / 2.0;
-        assert!(!at(1.0, 0.1).differs(Reference { level: 0.9, error }));
+        assert!(!at(1.0, 0.1).differs(&reference(0.9, error)));
         for (low, high, removed_share_high, decision) in [
             (0.5, 0.7, 0.1, Applied::Divided),
             (0.5, 0.69, 0.1, Applied::Refused),

@@ -17,7 +17,6 @@ pub use statistic::{Estimate, Estimates, Quiet, Statistic};
 document! {
     /// Whether contrasts compare trials adjusted by the readings beside them.
     #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
     pub enum Applied {
         /// They do: the class follows its yardstick.
         Divided,
@@ -28,12 +27,9 @@ document! {
         /// They do not: other tasks had the CPU for a visible part of the trials.
         Shared,
     }
-}
 
-document! {
     /// Where a number lies against a region.
     #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
     pub enum Verdict {
         /// In it.
         Inside,
@@ -42,29 +38,7 @@ document! {
         /// The units do not show it.
         Open,
     }
-}
 
-impl Verdict {
-    /// Where a number with this interval lies against a region; open without an interval.
-    pub fn of(ends: Option<(f64, f64)>, (least, most): (f64, f64)) -> Self {
-        match ends {
-            Some((low, high)) if least <= low && high <= most => Self::Inside,
-            Some((low, high)) if high < least || most < low => Self::Outside,
-            _ => Self::Open,
-        }
-    }
-
-    /// Whether a number is less than one, as much or more, where that is decided.
-    pub fn side(self, number: f64, than: f64) -> Option<Ordering> {
-        match self {
-            Self::Open => None,
-            Self::Inside => Some(Ordering::Equal),
-            Self::Outside => number.partial_cmp(&than),
-        }
-    }
-}
-
-document! {
     /// A ratio with its interval, paired by round.
     pub struct Ratio {
         /// Case it refers to.
@@ -98,47 +72,12 @@ document! {
         /// where the ratio lies at the margin.
         pub more: Option<u32>,
     }
-}
 
-impl Contrast {
-    /// Whether the case takes less, as much or more, where that is decided.
-    pub fn side(&self) -> Option<Ordering> {
-        self.verdict.side(self.ratio, 1.0)
-    }
-
-    /// Both ends of the interval.
-    pub fn ends(&self) -> Option<(f64, f64)> {
-        self.low.zip(self.high)
-    }
-}
-
-words! {
-    /// What the data says of a claim.
-    Ruling, "verdict" {
-        /// It is true here.
-        Holds = "holds",
-        /// The numbers do not decide, or this machine cannot measure them.
-        Undecided = "undecided",
-        /// It is true under one condition and false under another.
-        Depends = "depends",
-        /// It is false here.
-        Fails = "fails",
-    }
-}
-
-impl Ruling {
-    /// What `n` claims with this verdict do: `fails`, `fail`.
-    pub fn verb(self, n: usize) -> &'static str {
-        if n == 1 { self.word() } else { self.word().trim_end_matches('s') }
-    }
-}
-
-document! {
     /// The unit of a number.
-    #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
+    #[derive(Copy, Eq, Default)]
     pub enum JudgedUnit {
         /// A multiple of another number.
+        #[default]
         Times,
         /// A count.
         Number,
@@ -158,24 +97,9 @@ document! {
         /// Greatest.
         pub high: Option<f64>,
     }
-}
 
-words! {
-    /// The way that a message is on.
-    #[derive(Default)]
-    Leg, "leg" {
-        /// From the caller to the callee.
-        #[default]
-        Forth = "forth",
-        /// From the callee back.
-        Back = "back",
-    }
-}
-
-document! {
     /// What happens in a segment.
     #[derive(Copy, Eq, PartialOrd, Ord)]
-    #[serde(rename_all = "kebab-case")]
     pub enum SegmentKind {
         /// The end runs in user space.
         User,
@@ -204,29 +128,7 @@ document! {
         /// Another task had the CPU.
         OtherTask,
     }
-}
 
-impl SegmentKind {
-    /// In words.
-    pub const fn words(self) -> &'static str {
-        match self {
-            Self::User => "user space",
-            Self::Send => "send in the kernel",
-            Self::Queue => "queued in the kernel",
-            Self::WakeUp => "wake-up",
-            Self::Ipi => "IPI",
-            Self::IdleExit => "idle exit",
-            Self::Switch => "switch",
-            Self::Receive => "receive in the kernel",
-            Self::Unseparated => "IPI to receive, not separated",
-            Self::Softirq => "softirq",
-            Self::Interrupt => "interrupt",
-            Self::OtherTask => "another task",
-        }
-    }
-}
-
-document! {
     /// A part of a hop; all of its pieces of one name are one segment.
     #[derive(Copy, Eq, PartialOrd, Ord)]
     pub struct Segment {
@@ -237,26 +139,7 @@ document! {
         /// What happens.
         pub kind: SegmentKind,
     }
-}
 
-impl std::fmt::Display for Segment {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let back = if self.leg == Leg::Back { ", back" } else { "" };
-        match (self.kind, self.end) {
-            (SegmentKind::WakeUp, Role::Callee) if self.leg == Leg::Forth => {
-                f.write_str("wake-up by the callee")
-            }
-            (SegmentKind::User, Role::Callee) => f.write_str("callee in user space"),
-            (SegmentKind::User, Role::Caller) => write!(f, "caller in user space{back}"),
-            (SegmentKind::Softirq | SegmentKind::Interrupt | SegmentKind::OtherTask, end) => {
-                write!(f, "{} at the {end}{back}", self.kind.words())
-            }
-            (kind, _) => write!(f, "{}{back}", kind.words()),
-        }
-    }
-}
-
-document! {
     /// What is asked of a mechanism.
     #[derive(Default)]
     pub struct AdviceRequest {
@@ -281,7 +164,61 @@ document! {
     }
 }
 
+impl Verdict {
+    /// Where a number with this interval lies against a region; open without an interval.
+    pub fn of(ends: Option<(f64, f64)>, (least, most): (f64, f64)) -> Self {
+        match ends {
+            Some((low, high)) if least <= low && high <= most => Self::Inside,
+            Some((low, high)) if high < least || most < low => Self::Outside,
+            _ => Self::Open,
+        }
+    }
+
+    /// Whether a number is less than one, as much or more, where that is decided.
+    pub fn side(self, number: f64, than: f64) -> Option<Ordering> {
+        match self {
+            Self::Open => None,
+            Self::Inside => Some(Ordering::Equal),
+            Self::Outside => number.partial_cmp(&than),
+        }
+    }
+}
+
+impl Contrast {
+    /// Whether the case takes less, as much or more, where that is decided.
+    pub fn side(&self) -> Option<Ordering> {
+        self.verdict.side(self.ratio, 1.0)
+    }
+
+    /// Both ends of the interval.
+    pub fn ends(&self) -> Option<(f64, f64)> {
+        self.low.zip(self.high)
+    }
+}
+
 words! {
+    /// What the data says of a claim.
+    Ruling, "verdict" {
+        /// It is true here.
+        Holds = "holds",
+        /// The numbers do not decide, or this machine cannot measure them.
+        Undecided = "undecided",
+        /// It is true under one condition and false under another.
+        Depends = "depends",
+        /// It is false here.
+        Fails = "fails",
+    }
+
+    /// The way that a message is on.
+    #[derive(Default)]
+    Leg, "leg" {
+        /// From the caller to the callee.
+        #[default]
+        Forth = "forth",
+        /// From the callee back.
+        Back = "back",
+    }
+
     /// What cases are sorted by, the least first.
     #[derive(Default)]
     SortedBy, "order" {
@@ -292,6 +229,50 @@ words! {
         P99 = "p99",
         /// CPU time of both ends per message.
         Cpu = "cpu",
+    }
+}
+
+impl Ruling {
+    /// What `n` claims with this verdict do: `fails`, `fail`.
+    pub fn verb(self, n: usize) -> &'static str {
+        if n == 1 { self.word() } else { self.word().trim_end_matches('s') }
+    }
+}
+
+impl SegmentKind {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::User => "user space",
+            Self::Send => "send in the kernel",
+            Self::Queue => "queued in the kernel",
+            Self::WakeUp => "wake-up",
+            Self::Ipi => "IPI",
+            Self::IdleExit => "idle exit",
+            Self::Switch => "switch",
+            Self::Receive => "receive in the kernel",
+            Self::Unseparated => "IPI to receive, not separated",
+            Self::Softirq => "softirq",
+            Self::Interrupt => "interrupt",
+            Self::OtherTask => "another task",
+        }
+    }
+}
+
+impl std::fmt::Display for Segment {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let back = if self.leg == Leg::Back { ", back" } else { "" };
+        match (self.kind, self.end) {
+            (SegmentKind::WakeUp, Role::Callee) if self.leg == Leg::Forth => {
+                f.write_str("wake-up by the callee")
+            }
+            (SegmentKind::User, Role::Callee) => f.write_str("callee in user space"),
+            (SegmentKind::User, Role::Caller) => write!(f, "caller in user space{back}"),
+            (SegmentKind::Softirq | SegmentKind::Interrupt | SegmentKind::OtherTask, end) => {
+                write!(f, "{} at the {end}{back}", self.kind.words())
+            }
+            (kind, _) => write!(f, "{}{back}", kind.words()),
+        }
     }
 }
 
@@ -314,7 +295,7 @@ impl AdviceRequest {
     pub fn rules_out(&self, case: &Case, mechanism: Option<&Mechanism>) -> Option<&'static str> {
         let own = mechanism.and_then(|mechanism| mechanism.own.as_ref());
         let spins = own.is_some_and(|own| own.spins_first)
-            || [Role::Caller, Role::Callee].into_iter().any(|role| case.wait(role).spins());
+            || [Role::Caller, Role::Callee].into_iter().any(|role| !case.wait(role).sleeps());
         let here = mechanism.map(|mechanism| &mechanism.here);
         let loses = mechanism.is_some_and(|mechanism| mechanism.loses);
         match () {

@@ -22,41 +22,31 @@ use crate::{counters, stream};
 /// Trials before it counts that a case has no finding: some findings need more trials than a look.
 const FINDING_TRIALS: usize = 16;
 
-/// What a check finds: where its number lies, and what reports show of it.
-struct Found {
-    ruling: Ruling,
-    value: Option<Estimate>,
-    /// Why there is no number.
-    why: String,
-    rounds_to_decide: Option<u32>,
+/// Where the number of a check lies, and why there is none.
+fn ruled(ruling: Ruling, why: impl Into<String>) -> JudgedPart {
+    JudgedPart { verdict: Some(ruling), because: why.into(), ..JudgedPart::default() }
 }
 
-impl Found {
-    fn of(ruling: Ruling, why: impl Into<String>) -> Self {
-        Found { ruling, value: None, why: why.into(), rounds_to_decide: None }
-    }
+fn not_yet() -> JudgedPart {
+    let why = "not measured in enough rounds";
+    JudgedPart { rounds_to_decide: Some(ROUNDS_A_LOOK), ..ruled(Ruling::Undecided, why) }
+}
 
-    fn not_yet() -> Self {
-        let why = "not measured in enough rounds";
-        Found { rounds_to_decide: Some(ROUNDS_A_LOOK), ..Found::of(Ruling::Undecided, why) }
-    }
-
-    /// A number and where it lies; `back` gives it its unit.
-    fn placed(found: &Contrast, back: fn(f64) -> f64) -> Self {
-        let end = |end: f64| Some(back(end)).filter(|end| end.is_finite());
-        let value = Estimate {
-            low: found.ends.and_then(|(low, _)| end(low)),
-            high: found.ends.and_then(|(_, high)| end(high)),
-            level: Some(1.0 - 2.0 * found.error),
-            ..Estimate::exact(back(found.point), found.n as u32)
-        };
-        let ruling = match found.verdict {
-            Verdict::Inside => Ruling::Holds,
-            Verdict::Outside => Ruling::Fails,
-            Verdict::Open => Ruling::Undecided,
-        };
-        Found { value: Some(value), rounds_to_decide: found.more, ..Found::of(ruling, "") }
-    }
+/// A number and where it lies; `back` gives it its unit.
+fn of_contrast(found: &Contrast, back: fn(f64) -> f64) -> JudgedPart {
+    let end = |end: f64| Some(back(end)).filter(|end| end.is_finite());
+    let value = Estimate {
+        low: found.ends.and_then(|(low, _)| end(low)),
+        high: found.ends.and_then(|(_, high)| end(high)),
+        level: Some(1.0 - 2.0 * found.error),
+        ..Estimate::exact(back(found.point), found.n as u32)
+    };
+    let ruling = match found.verdict {
+        Verdict::Inside => Ruling::Holds,
+        Verdict::Outside => Ruling::Fails,
+        Verdict::Open => Ruling::Undecided,
+    };
+    JudgedPart { value: Some(value), rounds_to_decide: found.more, ..ruled(ruling, "") }
 }
 
 /// One-sided errors of a verdict; all numbers of a claim share the second.
@@ -81,19 +71,18 @@ impl<'a> Bench<'a> {
         let claims_something = !check.claims_nothing();
         let misled = self.misled(check, &ids).filter(|_| claims_something);
         let found = misled.map_or_else(|| self.found(check, pair, sharing), Err);
-        let found = found.unwrap_or_else(|why| Found::of(Ruling::Undecided, why));
+        let found = found.unwrap_or_else(|why| ruled(Ruling::Undecided, why));
         let level: Vec<String> =
             pair.level.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let mut part = JudgedPart {
             check: check.says.clone().unwrap_or_else(|| words::subject(check)),
             level: (!level.is_empty()).then(|| level.join(", ")),
-            verdict: claims_something.then_some(found.ruling),
-            value: found.value,
+            verdict: found.verdict.filter(|_| claims_something),
             unit: check.unit(),
             region: check.region,
             cases: ids,
-            because: found.why,
             rounds_to_decide: found.rounds_to_decide.filter(|_| claims_something),
+            ..found
         };
         if part.value.is_some() {
             part.because = words::evidence(check, &[&part]);
@@ -115,7 +104,7 @@ impl<'a> Bench<'a> {
         Some(format!("{whose} is invalid ({}): {evidence}", found.code))
     }
 
-    fn found(&self, check: &Check, pair: &Pair<'a>, sharing: usize) -> Result<Found, String> {
+    fn found(&self, check: &Check, pair: &Pair<'a>, sharing: usize) -> Result<JudgedPart, String> {
         match (&check.number, &check.quantity) {
             (Number::Printed(figure), _) => Ok(exact(&[*figure], check.region)),
             (Number::Fails(why), _) => Ok(self.fails(one(pair.first, &check.of)?, why)),
@@ -127,20 +116,18 @@ impl<'a> Bench<'a> {
     }
 
     /// Whether every trial of a case failed for this reason.
-    fn fails(&self, reading: &Reading, why: &str) -> Found {
+    fn fails(&self, reading: &Reading, why: &str) -> JudgedPart {
         let result = &reading.result;
         let reason = result.reason.clone().unwrap_or_default();
         let planned = self.run.raw.plan.cases.get(reading.index as usize);
         let skip = planned.and_then(|case| case.skip.clone());
         match result.status {
             Status::Failed if result.n_trials == 0 && reason.contains(why) => {
-                Found::of(Ruling::Holds, reason)
+                ruled(Ruling::Holds, reason)
             }
-            Status::Failed => Found::of(Ruling::Fails, reason),
-            Status::Measured => Found::of(Ruling::Fails, "it was measured"),
-            Status::Skipped => {
-                skip.map_or_else(Found::not_yet, |why| Found::of(Ruling::Undecided, why))
-            }
+            Status::Failed => ruled(Ruling::Fails, reason),
+            Status::Measured => ruled(Ruling::Fails, "it was measured"),
+            Status::Skipped => skip.map_or_else(not_yet, |why| ruled(Ruling::Undecided, why)),
         }
     }
 
@@ -151,9 +138,9 @@ impl<'a> Bench<'a> {
         code: &str,
         name: Option<&str>,
         region: Region,
-    ) -> Result<Found, String> {
+    ) -> Result<JudgedPart, String> {
         if by_round(self.run, reading, &Quantity::Headline)?.len() < FINDING_TRIALS {
-            return Ok(Found::not_yet());
+            return Ok(not_yet());
         }
         let id = Some(&reading.result.id);
         let is_code = |f: &Finding| match code {
@@ -164,7 +151,7 @@ impl<'a> Bench<'a> {
         let found = self.findings.iter().find(is_it);
         let value = match (name, found) {
             (None, found) => f64::from(u8::from(found.is_some())),
-            (Some(_), None) => return Ok(Found::of(Ruling::Fails, format!("no finding {code}"))),
+            (Some(_), None) => return Ok(ruled(Ruling::Fails, format!("no finding {code}"))),
             (Some(name), Some(found)) => {
                 *found.values.get(name).ok_or_else(|| format!("{code} has no {name}"))?
             }
@@ -203,7 +190,7 @@ impl<'a> Bench<'a> {
         Ok(Values { by_round, between, is_log: true })
     }
 
-    fn number(&self, check: &Check, pair: &Pair<'a>, sharing: usize) -> Result<Found, String> {
+    fn number(&self, check: &Check, pair: &Pair<'a>, sharing: usize) -> Result<JudgedPart, String> {
         let a = one(pair.first, &check.of)?;
         let b = check.over().map(|over| one(pair.second, over)).transpose()?;
         let values = self.values(check, a, b)?;
@@ -225,10 +212,10 @@ impl<'a> Bench<'a> {
             Some(estimate) if !all.is_empty() => of_estimate(estimate, all.len(), region, &errors),
             _ => match LogRatio::alone(&all).map(|of| of.between_runs(values.between)) {
                 Some(of) => placed(&errors, |error| contrast(&of, region, error)),
-                None => return Ok(Found::not_yet()),
+                None => return Ok(not_yet()),
             },
         };
-        Ok(Found::placed(&found, if values.is_log { libm::exp } else { |one| one }))
+        Ok(of_contrast(&found, if values.is_log { libm::exp } else { |one| one }))
     }
 }
 
@@ -264,11 +251,11 @@ fn within(point: f64, ends: Option<(f64, f64)>, region: Bounds, error: f64, n: u
 }
 
 /// Numbers without an error, of which the least and the greatest count.
-fn exact(all: &[f64], region: Region) -> Found {
+fn exact(all: &[f64], region: Region) -> JudgedPart {
     let low = all.iter().copied().fold(f64::INFINITY, f64::min);
     let high = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let (point, ends) = (f64::midpoint(low, high), Some((low, high)));
-    Found::placed(&within(point, ends, bounds(region, false), 0.0, all.len()), |one| one)
+    of_contrast(&within(point, ends, bounds(region, false), 0.0, all.len()), |one| one)
 }
 
 /// An estimate whose interval is of 95 %, at other errors: wider as the normal quantile is.

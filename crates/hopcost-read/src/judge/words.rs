@@ -11,6 +11,7 @@ use crate::format;
 
 document! {
     /// A check at one level.
+    #[derive(Default)]
     pub struct JudgedPart {
         /// What is checked, in words.
         pub check: String,

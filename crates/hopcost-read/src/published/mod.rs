@@ -106,7 +106,6 @@ document! {
 
     /// The names of a published number.
     #[derive(Copy, Eq)]
-    #[serde(rename_all = "kebab-case")]
     pub enum PublishedField {
         /// The group of its row.
         Group,

@@ -6,7 +6,8 @@ use crate::LEVEL;
 use crate::next_run::{Autocorrelation, Dependence, next_run_interval};
 use crate::rng::Rng;
 use crate::sample::{Sample, median};
-use crate::yardstick::{Case, Reference, calibrate, decide, elasticity};
+use crate::yardstick::{Case, calibrate, decide, elasticity};
+use hopcost_model::raw::Reference;
 use hopcost_model::results::Applied;
 
 /// What is done about a host that changes its speed.
@@ -26,7 +27,7 @@ const REFERENCE_ERROR: f64 = 0.005;
 const SLOPE_ERROR: f64 = 0.05;
 
 /// What the yardstick makes of a run of one case, and the error that its trials share.
-fn divided(seen: Seen, reference: Reference) -> (Vec<f64>, f64) {
+fn divided(seen: Seen, reference: &Reference) -> (Vec<f64>, f64) {
     let calibrated = calibrate(&seen.readings).unwrap();
     let case = Case { values: &seen.values, readings: &seen.readings, levels: &calibrated.levels };
     let decision = decide(&calibrated, elasticity(&[case]).as_ref());
@@ -34,7 +35,8 @@ fn divided(seen: Seen, reference: Reference) -> (Vec<f64>, f64) {
     let shared_error = calibrated.shared_error(decision, away);
     let values = match decision {
         Applied::Divided => {
-            let of = |(value, level): (&f64, &f64)| value - (level - reference.level);
+            let of =
+                |(value, level): (&f64, &f64)| value - (level - libm::log(reference.operation_ns));
             seen.values.iter().zip(&calibrated.levels).map(of).collect()
         }
         Applied::NotNeeded => seen.values.iter().map(|value| value - away).collect(),
@@ -56,7 +58,9 @@ fn next_runs(
     for _ in 0..runs {
         // Both runs take the machine's reference from one place, and one case follows its yardstick
         // in both alike.
-        let reference = Reference { level: REFERENCE_ERROR * rng.normal(), error: REFERENCE_ERROR };
+        let operation_ns = libm::exp(REFERENCE_ERROR * rng.normal());
+        let log_error = REFERENCE_ERROR;
+        let reference = Reference { operation_ns, log_error, ..Reference::default() };
         let slope = 1.0 + SLOPE_ERROR * rng.normal();
         let [this, next] = [(); 2].map(|()| {
             let mut one = || run(host, statistic, slope, trials, &mut rng);
@@ -66,7 +70,7 @@ fn next_runs(
                 Autocorrelation::of(others.iter().chain([&seen.values]).map(Vec::as_slice))
             });
             match treatment {
-                Treatment::Yardstick => (divided(seen, reference), None),
+                Treatment::Yardstick => (divided(seen, &reference), None),
                 _ => ((seen.values, 0.0), autocorrelation.flatten()),
             }
         });
