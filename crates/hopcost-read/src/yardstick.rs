@@ -11,7 +11,7 @@ use hopcost_stats::next_run::{Autocorrelation, Dependence};
 use hopcost_stats::quiet::{QuietLevel, quiet_level};
 use hopcost_stats::sample::{Sample, median};
 use hopcost_stats::yardstick::{
-    Calibrated, Case, OTHER_PAIR, Readings, calibrate, decide, elasticity, is_other_pair,
+    Calibrated, OTHER_PAIR, Point, Readings, calibrate, decide, elasticity, is_other_pair,
 };
 
 use crate::levels::{TwoLevels, two_levels};
@@ -238,19 +238,7 @@ struct Beside<'a> {
 }
 
 /// Trials of one case with a value, each with its level.
-#[derive(Default)]
-struct Series {
-    keys: Vec<Key>,
-    values: Vec<f64>,
-    readings: Vec<Readings>,
-    levels: Vec<f64>,
-}
-
-impl Series {
-    fn case(&self) -> Case<'_> {
-        Case { values: &self.values, readings: &self.readings, levels: &self.levels }
-    }
-}
+type Series = Vec<(Key, Point)>;
 
 impl Yardsticks {
     /// Decides for each class of cases of a run.
@@ -285,7 +273,9 @@ impl Yardsticks {
         cases: &BTreeMap<u32, Series>,
     ) -> Adjustment {
         let calibrated = &read.calibrated;
-        let slope = elasticity(&cases.values().map(Series::case).collect::<Vec<_>>());
+        let points = |series: &Series| series.iter().map(|(_, point)| *point).collect();
+        let points: Vec<Vec<Point>> = cases.values().map(points).collect();
+        let slope = elasticity(&points.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let applied = match shared(raw, cases) > SHARED_MAX {
             true => Applied::Shared,
             false => decide(calibrated, slope.as_ref()),
@@ -320,7 +310,7 @@ impl Yardsticks {
             class: level.class,
             runtime,
             cases: cases.len() as u32,
-            trials: cases.values().map(|series| series.keys.len() as u32).sum(),
+            trials: cases.values().map(|series| series.len() as u32).sum(),
             applied,
             elasticity: slope.map(|e| e.slope),
             elasticity_low: slope.map(|e| e.low),
@@ -333,18 +323,16 @@ impl Yardsticks {
     fn divide(&mut self, raw: &RawRun, cases: &BTreeMap<u32, Series>, centre: f64) {
         let trials = raw.trials.iter().filter(|trial| cases.contains_key(&trial.case));
         self.factors.extend(trials.map(|trial| ((trial.case, trial.round), 1.0)));
-        for series in cases.values() {
-            let factors = series.levels.iter().map(|level| libm::exp(level - centre));
-            self.factors.extend(series.keys.iter().copied().zip(factors));
-        }
+        let read = cases.values().flatten();
+        self.factors.extend(read.map(|(key, point)| (*key, libm::exp(point.level - centre))));
     }
 }
 
 /// How trials of these cases depend on those before them, adjusted or raw.
 fn autocorrelation(cases: &BTreeMap<u32, Series>, divided: bool) -> Option<Autocorrelation> {
     let left = |series: &Series| -> Vec<f64> {
-        let levels = series.levels.iter().map(|level| if divided { *level } else { 0.0 });
-        series.values.iter().zip(levels).map(|(value, level)| value - level).collect()
+        let level = |point: &Point| if divided { point.level } else { 0.0 };
+        series.iter().map(|(_, point)| point.value - level(point)).collect()
     };
     let left: Vec<Vec<f64>> = cases.values().map(left).collect();
     Autocorrelation::of(left.iter().map(Vec::as_slice))
@@ -446,11 +434,9 @@ fn by_runtime(raw: &RawRun, read: &Read) -> BTreeMap<String, BTreeMap<u32, Serie
     for (trial, level) in read.beside.iter().zip(&read.calibrated.levels) {
         let Some((value, case)) = trial.value.zip(raw.plan.case(trial.raw.case)) else { continue };
         let group = groups.entry(case.runtimes.to_string()).or_default();
+        let point = Point { value, readings: trial.readings, level: *level };
         let series = group.entry(trial.raw.case).or_default();
-        series.keys.push((trial.raw.case, trial.raw.round));
-        series.values.push(value);
-        series.readings.push(trial.readings);
-        series.levels.push(*level);
+        series.push(((trial.raw.case, trial.raw.round), point));
     }
     groups
 }

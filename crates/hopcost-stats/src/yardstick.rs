@@ -20,7 +20,9 @@ use crate::sample::{products, trimmed_mean};
 mod elasticity;
 mod readings;
 
-pub use elasticity::{Case, Elasticity, elasticity};
+#[cfg(test)]
+pub(crate) use elasticity::points;
+pub use elasticity::{Elasticity, Point, elasticity};
 pub use readings::Readings;
 use readings::{preempted_above, undisturbed};
 
@@ -221,8 +223,8 @@ mod tests {
             let mut rng = Rng::new(seed + case);
             (0..54).map(|i| 3.0 + states(i) + 0.065 * rng.normal()).collect()
         });
-        let case = |values| Case { values, readings: &readings, levels: &calibrated.levels };
-        elasticity(&[case(&one), case(&other)]).unwrap()
+        let case = |values: &[f64]| points(values, &readings, &calibrated.levels);
+        elasticity(&[&case(&one), &case(&other)]).unwrap()
     }
 
     #[test]
@@ -336,8 +338,8 @@ mod tests {
             prop_assert!(calibrated.levels.iter().all(|level| level.is_finite()));
             prop_assert!(calibrated.centre_error.is_finite());
             let levels = &calibrated.levels;
-            let case = Case { values: &values, readings: &readings, levels };
-            if let Some(found) = elasticity(&[case, case]) {
+            let case = points(&values, &readings, levels);
+            if let Some(found) = elasticity(&[&case, &case]) {
                 prop_assert!(found.low <= found.slope && found.slope <= found.high);
                 prop_assert!(found.removed_share <= found.removed_share_high);
             }
@@ -345,7 +347,7 @@ mod tests {
                 values[at] = f64::NAN;
                 let mut readings = readings.clone();
                 readings[at].after = f64::INFINITY;
-                elasticity(&[Case { values: &values, readings: &readings, levels }]);
+                elasticity(&[&points(&values, &readings, levels)]);
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::LEVEL;
 use crate::next_run::{Autocorrelation, Dependence, next_run_interval};
 use crate::rng::Rng;
 use crate::sample::{Sample, median};
-use crate::yardstick::{Case, calibrate, decide, elasticity};
+use crate::yardstick::{calibrate, decide, elasticity, points};
 use hopcost_model::raw::Reference;
 use hopcost_model::results::Applied;
 
@@ -29,8 +29,8 @@ const SLOPE_ERROR: f64 = 0.05;
 /// What the yardstick makes of a run of one case, and the error that its trials share.
 fn divided(seen: Seen, reference: &Reference) -> (Vec<f64>, f64) {
     let calibrated = calibrate(&seen.readings).unwrap();
-    let case = Case { values: &seen.values, readings: &seen.readings, levels: &calibrated.levels };
-    let decision = decide(&calibrated, elasticity(&[case]).as_ref());
+    let case = points(&seen.values, &seen.readings, &calibrated.levels);
+    let decision = decide(&calibrated, elasticity(&[&case]).as_ref());
     let away = calibrated.away(reference);
     let shared_error = calibrated.shared_error(decision, away);
     let values = match decision {

@@ -5,15 +5,15 @@ use crate::LEVEL;
 use crate::sample::{median, products};
 use crate::tail::student_quantile;
 
-/// The trials of one case, in time order: all series are as long.
+/// A trial of a case.
 #[derive(Debug, Clone, Copy)]
-pub struct Case<'a> {
-    /// Logarithm of each trial's value.
-    pub values: &'a [f64],
+pub struct Point {
+    /// Logarithm of its value.
+    pub value: f64,
     /// What its yardstick read.
-    pub readings: &'a [Readings],
+    pub readings: Readings,
     /// Logarithm of what dividing would divide by, [`Calibrated::levels`](super::Calibrated::levels).
-    pub levels: &'a [f64],
+    pub level: f64,
 }
 
 /// How a group of cases follows its yardstick.
@@ -45,11 +45,11 @@ const OUTLYING: f64 = 2.5;
 /// A rest that is smaller is rounding, and no reason to weigh a trial less.
 const EXACT: f64 = 1e-6;
 
-/// The elasticity of a group of cases, each with an intercept of its own; `None` where
-/// there are too few trials or the level hardly varies.
-pub fn elasticity(cases: &[Case]) -> Option<Elasticity> {
+/// The elasticity of a group of cases, each with an intercept of its own, from their trials in time
+/// order; `None` where there are too few or the level hardly varies.
+pub fn elasticity(cases: &[&[Point]]) -> Option<Elasticity> {
     let trials: Vec<Trial> = cases.iter().enumerate().flat_map(|(i, c)| trials(i, c)).collect();
-    let rounds = cases.iter().map(|case| case.values.len()).max()?;
+    let rounds = cases.iter().map(|case| case.len()).max()?;
     let blocks = rounds.min(BLOCKS_MAX);
     if trials.len() < TRIALS_MIN || blocks < 6 || trials.iter().any(|trial| !trial.is_finite()) {
         return None;
@@ -89,18 +89,16 @@ impl Trial {
     }
 }
 
-fn trials<'a>(number: usize, case: &'a Case) -> impl Iterator<Item = Trial> + 'a {
-    let steady = undisturbed(case.readings);
-    let n = case.values.len();
-    let all = case.values.iter().zip(case.readings).zip(case.levels).enumerate();
-    all.filter(move |(i, _)| steady.get(*i) == Some(&true)).map(
-        move |(i, ((value, readings), level))| Trial {
+fn trials(number: usize, case: &[Point]) -> impl Iterator<Item = Trial> {
+    let steady = undisturbed(&case.iter().map(|point| point.readings).collect::<Vec<_>>());
+    case.iter().enumerate().zip(steady).filter(|(_, is_steady)| *is_steady).map(
+        move |((i, point), _)| Trial {
             case: number,
-            place: i as f64 / n as f64,
-            value: *value,
-            before: readings.before,
-            after: readings.after,
-            level: *level,
+            place: i as f64 / case.len() as f64,
+            value: point.value,
+            before: point.readings.before,
+            after: point.readings.after,
+            level: point.level,
         },
     )
 }
@@ -199,6 +197,18 @@ fn centre(trials: &[Trial], cases: usize, weights: &[f64]) -> Vec<Trial> {
     trials.iter().map(less_mean).collect()
 }
 
+/// The trials of a case, from a series of each.
+#[cfg(test)]
+pub(crate) fn points(values: &[f64], readings: &[Readings], levels: &[f64]) -> Vec<Point> {
+    let all = values.iter().zip(readings).zip(levels);
+    let point = |((value, readings), level): ((&f64, &Readings), &f64)| Point {
+        value: *value,
+        readings: *readings,
+        level: *level,
+    };
+    all.map(point).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -225,10 +235,7 @@ mod tests {
         let readings: Vec<Readings> =
             levels.iter().map(|level| Readings { before: *level, after: *level }).collect();
         change(&mut values, &mut levels);
-        [40, 17].map(|n| {
-            let (values, readings, levels) = (&values[..n], &readings[..n], &levels[..n]);
-            elasticity(&[Case { values, readings, levels }])
-        })
+        [40, 17].map(|n| elasticity(&[&points(&values[..n], &readings, &levels)]))
     }
 
     #[test]
