@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use crate::case::{
     AckSize, Arrivals, Boundary, Case, IdleKnob, Placement, Touch, WaitKind, Workload,
 };
-use crate::document;
 use crate::units::Rate;
 
 /// Declares the columns: name, type and value.

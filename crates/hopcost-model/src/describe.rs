@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::case::{Boundary, Runtime, WaitKind, Workload};
+use crate::document::Document;
 use crate::mechanism::{LinkSource, Mechanism, Peers, TABLE, Words};
 use crate::workload::EndsOf;
-use crate::{Document, document};
 
 document! {
     /// A worker.

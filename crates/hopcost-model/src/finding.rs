@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::{document, words};
-
 /// What each code means and what the user can do about it, a sentence or two each, below its code.
 const TEXTS: &str = include_str!("findings.txt");
 

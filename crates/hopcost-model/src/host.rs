@@ -1,8 +1,6 @@
 //! What was known of the machine: a flat list of readings with stable keys, so
 //! that it can be printed, compared and stored without anybody knowing every field.
 
-use crate::document;
-
 document! {
     /// The host fingerprint at one moment.
     #[derive(Default)]

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::axis::Axis;
 use crate::case::{Boundary, Case, Placement, WaitKind, Workload};
-use crate::{document, words};
 
 words! {
     /// The shape a mechanism has to the code.

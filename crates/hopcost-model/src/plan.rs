@@ -1,7 +1,6 @@
 //! What will be measured, in which order, with every default filled in.
 
 use crate::case::{Case, Placement, Workload};
-use crate::document;
 use crate::units::Rate;
 
 document! {

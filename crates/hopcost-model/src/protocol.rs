@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use crate::case::{Boundary, Case, Role, Runtime, WaitKind, Workload};
-use crate::document;
 use crate::host::Host;
 
 /// Spoken version; a worker that answers another one is refused.

@@ -8,7 +8,6 @@ use crate::host::Host;
 use crate::plan::Plan;
 use crate::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
 use crate::trace::Trace;
-use crate::{document, words};
 
 document! {
     /// A whole run as stored.

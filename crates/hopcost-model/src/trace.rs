@@ -1,8 +1,6 @@
 //! What the kernel's own events say of a trial: the phase that is traced, after all that are
 //! measured.
 
-use crate::document;
-
 document! {
     /// Whose thread it is, in a traced phase.
     #[derive(Copy, Eq, PartialOrd, Ord)]

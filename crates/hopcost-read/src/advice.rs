@@ -1,13 +1,11 @@
 //! Which mechanism to use: the cases of a run that meet the requirements, sorted.
 
-use hopcost_model::case::{Case, Placement, WaitKind};
-use hopcost_model::document;
-use hopcost_model::finding::{Code, Severity};
 use hopcost_model::group::grouped;
-use hopcost_model::mechanism::Mechanism;
-use hopcost_model::plan::Plan;
-use hopcost_model::results::{AdviceRequest, Estimate, SortedBy, Statistic};
 use hopcost_model::text::some;
+use hopcost_model::{
+    AdviceRequest, Case, Code, Estimate, Mechanism, Placement, Plan, Severity, SortedBy, Statistic,
+    WaitKind, document,
+};
 use hopcost_stats::next_run::TRIALS_MIN;
 
 use crate::case::{CaseResult, Status};

@@ -2,11 +2,8 @@
 
 use std::cmp::Ordering;
 
-use hopcost_model::axis::Axis;
-use hopcost_model::case::Case;
-use hopcost_model::finding::{Code, Validity};
-use hopcost_model::results::{Contrast, Verdict};
 use hopcost_model::text::{count, span};
+use hopcost_model::{Axis, Case, Code, Contrast, Validity, Verdict};
 use hopcost_stats::along;
 
 use crate::comparison::Compared;

@@ -3,10 +3,7 @@
 
 use std::borrow::Cow;
 
-use hopcost_model::case::{Case, Role};
-use hopcost_model::parallel;
-use hopcost_model::protocol::{ClockReading, EndCounters, Stamp};
-use hopcost_model::raw::{RawRun, RawTrial};
+use hopcost_model::{Case, ClockReading, EndCounters, RawRun, RawTrial, Role, Stamp, parallel};
 
 use crate::sums::total;
 
@@ -126,9 +123,7 @@ fn times(raw: &RawRun, case: &Case, trial: &RawTrial) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use crate::case::Status;
-    use hopcost_model::describe::WarmUp;
-    use hopcost_model::protocol::Stamp;
-    use hopcost_model::raw::RawTrial;
+    use hopcost_model::{RawTrial, Stamp, WarmUp};
 
     use crate::testing::{Builder, PIPE, STREAM, WAKE, noisy, read, worker};
 

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Case, Role, Workload};
-use hopcost_model::finding::{Code, Finding, Validity};
-use hopcost_model::protocol::Stamp;
-use hopcost_model::raw::RawTrial;
-use hopcost_model::results::{CaseParts, Estimate, Estimates, Ratio, Statistic};
-use hopcost_model::{document, parallel, words};
+use hopcost_model::{
+    Case, CaseParts, Code, Estimate, Estimates, Finding, Ratio, RawTrial, Role, Stamp, Statistic,
+    Validity, Workload, document, parallel, words,
+};
 use hopcost_stats::dependence::SerialDependence;
 use hopcost_stats::sample::median;
 

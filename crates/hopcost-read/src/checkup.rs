@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Placement, Workload};
-use hopcost_model::document;
-use hopcost_model::finding::{Code, Finding, Severity};
-use hopcost_model::host::Host;
-use hopcost_model::protocol::{ClockReading, Stamp};
-use hopcost_model::raw::{RawRun, RawTrial, RunAbout};
 use hopcost_model::text::listed;
+use hopcost_model::{
+    ClockReading, Code, Finding, Host, Placement, RawRun, RawTrial, RunAbout, Severity, Stamp,
+    Workload, document,
+};
 use hopcost_stats::sample::{median, quantile_sorted};
 
 use crate::findings::{finding, of_host};

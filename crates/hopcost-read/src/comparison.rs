@@ -4,10 +4,9 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::document;
-use hopcost_model::plan::{ComparisonPlan, ROUNDS_A_BLOCK};
-use hopcost_model::raw::{RawRun, RawTrial};
-use hopcost_model::results::{Contrast, Verdict};
+use hopcost_model::{
+    ComparisonPlan, Contrast, ROUNDS_A_BLOCK, RawRun, RawTrial, Verdict, document,
+};
 use hopcost_stats::contrast::{self, LogRatio, Region, contrast, contrasts};
 use hopcost_stats::sample::median;
 

@@ -8,11 +8,10 @@
 
 use std::collections::BTreeSet;
 
-use hopcost_model::case::{Case, Role, Workload};
-use hopcost_model::document;
 use hopcost_model::group::distinct;
-use hopcost_model::protocol::{EventReading, SHARED_PAGES, TcpReading};
-use hopcost_model::raw::RawTrial;
+use hopcost_model::{
+    Case, EventReading, RawTrial, Role, SHARED_PAGES, TcpReading, Workload, document,
+};
 use hopcost_stats::sample::median;
 
 use crate::sums::{Whose, cpu_ns, handled, messages, most_frequent, per, switches, total};
@@ -290,9 +289,7 @@ fn of_end(role: Role, trials: &[&RawTrial]) -> Option<TcpResult> {
 #[cfg(test)]
 mod tests {
     use crate::counters::CounterResult;
-    use hopcost_model::case::Role;
-    use hopcost_model::protocol::EventReading;
-    use hopcost_model::raw::ThreadUse;
+    use hopcost_model::{EventReading, Role, ThreadUse};
 
     use crate::testing::{Builder, PIPE, STREAM_TWO_FLOWS, TrialBuilder, event, thread, uncounted};
 

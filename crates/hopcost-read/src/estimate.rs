@@ -9,8 +9,7 @@
 
 use std::borrow::Cow;
 
-use hopcost_model::case::Workload;
-use hopcost_model::results::{Estimate, Estimates, Quiet, Statistic};
+use hopcost_model::{Estimate, Estimates, Quiet, Statistic, Workload};
 use hopcost_stats::effective::{MEDIAN_N_EFF_MIN, needed, publishable};
 use hopcost_stats::interval::median_interval;
 use hopcost_stats::next_run::{Dependence, TRIALS_MIN, next_run_interval, pooled_interval};

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::fleet::{HEADLINE, IndexedEstimate, IndexedRun, RawFleet};
+use hopcost_model::{HEADLINE, IndexedEstimate, IndexedRun, RawFleet};
 use hopcost_stats::contrast::{ERROR, LogRatio, Region, contrasts};
 use hopcost_stats::dependence::SerialDependence;
 use hopcost_stats::sample::median;

@@ -1,7 +1,7 @@
 //! Numbers and names in sentences.
 
-use hopcost_model::case::{Case, Runtimes};
 pub use hopcost_model::text::count;
+use hopcost_model::{Case, Runtimes};
 
 /// A duration with three significant digits in the unit that fits.
 pub fn ns(value: f64) -> String {

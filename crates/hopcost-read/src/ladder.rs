@@ -7,15 +7,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::axis::Axis;
-use hopcost_model::case::{
-    Ack, AckSize, Arrivals, Boundary, Case, IdleKnob, Placement, WaitKind, Waits, Workload,
-};
 use hopcost_model::group::distinct;
-use hopcost_model::mechanism::Shape;
 use hopcost_model::text::bytes;
-use hopcost_model::units::{Rate, exact_duration};
-use hopcost_model::workload::Sampling;
+use hopcost_model::units::exact_duration;
+use hopcost_model::{
+    Ack, AckSize, Arrivals, Axis, Boundary, Case, IdleKnob, Placement, Rate, Sampling, Shape,
+    WaitKind, Waits, Workload,
+};
 
 use crate::case::{EMPTY_LOOP, Reading};
 use crate::format;

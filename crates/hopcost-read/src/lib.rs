@@ -57,9 +57,7 @@ pub use published::Source as PublishedSource;
 
 use std::collections::BTreeSet;
 
-use hopcost_model::mechanism::Mechanism;
-use hopcost_model::plan::Question;
-use hopcost_model::raw::{RawRun, RawTrial};
+use hopcost_model::{Mechanism, Question, RawRun, RawTrial};
 
 use advice::Advice;
 use results::{AdviceRequest, CaseResult, Results};
@@ -168,7 +166,7 @@ pub fn advice(raw: &RawRun, rust: &[Mechanism], request: &AdviceRequest) -> Advi
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::case::Role;
+    use hopcost_model::Role;
 
     use crate::stored::{Asked, RunSummary, Side, of_runs};
     use crate::testing::{

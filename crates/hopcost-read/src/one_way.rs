@@ -2,12 +2,9 @@
 //! the clocks of both ends are known to agree; and to a load: how much of its rate was kept, and of what
 //! a response is made.
 
-use hopcost_model::case::{Arrivals, Case, Role, Workload};
-use hopcost_model::document;
-use hopcost_model::protocol::EndCounters;
-use hopcost_model::raw::{RawLoad, RawTrial};
-use hopcost_model::results::Estimate;
-use hopcost_model::units::Rate;
+use hopcost_model::{
+    Arrivals, Case, EndCounters, Estimate, Rate, RawLoad, RawTrial, Role, Workload, document,
+};
 use hopcost_stats::sample::{median, rank};
 
 use crate::estimate::over_trials;
@@ -234,8 +231,7 @@ fn quantiles(mut all: Vec<f64>) -> LoadQuantiles {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::finding::{Code, Severity};
-    use hopcost_model::results::Statistic;
+    use hopcost_model::{Code, Severity, Statistic};
     use hopcost_stats::rng::Rng;
 
     use crate::testing::{

@@ -1,8 +1,7 @@
 //! Whether the times that workers say can be true: against their own samples, and against the
 //! time that a phase took from outside.
 
-use hopcost_model::case::Role;
-use hopcost_model::protocol::{EndCounters, Stamp};
+use hopcost_model::{EndCounters, Role, Stamp};
 
 /// How much faster than hopcost's a worker's clock may run.
 const CLOCKS_AGREE: f64 = 1.001;

@@ -3,9 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Boundary, Case, IdleKnob, Workload};
-use hopcost_model::document;
-use hopcost_model::results::{Estimate, Ratio};
+use hopcost_model::{Boundary, Case, Estimate, IdleKnob, Ratio, Workload, document};
 
 use crate::case::{CaseResult, Reading};
 use crate::estimate::widen;
@@ -132,7 +130,7 @@ fn cost(reading: &Reading, base: &Reading) -> Option<LibraryCost> {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::raw::ThreadUse;
+    use hopcost_model::ThreadUse;
 
     use crate::testing::{Builder, PIPE, WAKE, event, read, thread};
 

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::case::{Boundary, Case, IdleKnob, Placement, WaitKind};
-use hopcost_model::document;
-use hopcost_model::results::{Contrast, Ratio, Verdict};
+use hopcost_model::{
+    Boundary, Case, Contrast, IdleKnob, Placement, Ratio, Verdict, WaitKind, document,
+};
 use hopcost_stats::sample::median;
 
 use crate::case::Reading;

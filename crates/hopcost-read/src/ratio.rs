@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::results::{Contrast, Estimate, Ratio, Statistic};
+use hopcost_model::{Contrast, Estimate, Ratio, Statistic};
 use hopcost_stats::contrast::{self, ERROR, LogRatio, Region, log_ratios};
 
 use crate::case::Reading;

@@ -3,13 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use hopcost_model::case::{Case, Placement, Workload};
-use hopcost_model::document;
-use hopcost_model::finding::{Code, Finding, Severity};
-use hopcost_model::host::Host;
-use hopcost_model::plan::{Question, TrialShape};
-use hopcost_model::raw::RawRun;
 use hopcost_model::text::span;
+use hopcost_model::{
+    Case, Code, Finding, Host, Placement, Question, RawRun, Severity, TrialShape, Workload,
+    document,
+};
 use hopcost_stats::next_run::TRIALS_MIN;
 
 use crate::case::Reading;

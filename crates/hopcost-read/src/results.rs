@@ -3,12 +3,8 @@
 //!
 //! All times are nanoseconds. `null` means "not known", and the reason stands beside it.
 
-use hopcost_model::document;
-use hopcost_model::finding::Finding;
-use hopcost_model::host::Host;
-use hopcost_model::protocol::ClockReading;
-use hopcost_model::raw::RunAbout;
 pub use hopcost_model::results::*;
+use hopcost_model::{ClockReading, Finding, Host, RunAbout, document};
 
 pub use crate::case::{CaseResult, Status};
 pub use crate::checkup::{Checkup, CpuGaps, CpuLine, Handover, Right};

@@ -3,9 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::Case;
-use hopcost_model::mechanism::Mechanism;
-use hopcost_model::raw::{RawRun, RawTrial};
+use hopcost_model::{Case, Mechanism, RawRun, RawTrial};
 use hopcost_plan::shown_by;
 
 use crate::yardstick::{Doubt, Yardsticks};
@@ -146,8 +144,7 @@ fn times(trials: &[RawTrial]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::describe::WarmUp;
-    use hopcost_model::mechanism::Shape;
+    use hopcost_model::{Shape, WarmUp};
 
     use super::*;
     use crate::testing::{Builder, MECHANISMS, PIPE, worker};

@@ -8,14 +8,12 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use hopcost_model::axis::Axis;
-use hopcost_model::case::{Boundary, Case, Placement, Runtime, Runtimes, Workload};
-use hopcost_model::describe::Description;
-use hopcost_model::document;
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::raw::RawRun;
-use hopcost_model::results::{Estimate, Ratio};
 use hopcost_model::text::bytes;
+use hopcost_model::{
+    Axis, Boundary, Case, Description, Estimate, Placement, Ratio, RawRun, Runtime, Runtimes,
+    Workload, document,
+};
 
 use crate::case::Reading;
 use crate::ladder::Meaning;

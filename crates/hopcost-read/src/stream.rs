@@ -1,12 +1,9 @@
 //! What is particular to a stream: throughput at the receivers, sends that were
 //! copied after all, and how many messages were in flight.
 
-use hopcost_model::case::{Ack, AckSize, Case, Workload};
-use hopcost_model::document;
-use hopcost_model::mechanism::Mechanism;
-use hopcost_model::protocol::ZeroCopySends;
-use hopcost_model::raw::RawTrial;
-use hopcost_model::results::{Estimate, Quiet};
+use hopcost_model::{
+    Ack, AckSize, Case, Estimate, Mechanism, Quiet, RawTrial, Workload, ZeroCopySends, document,
+};
 use hopcost_stats::sample::median;
 
 use crate::estimate::over_trials;
@@ -137,7 +134,7 @@ fn fate(copied_share: Option<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::results::Statistic;
+    use hopcost_model::Statistic;
 
     use super::*;
     use crate::testing::{Builder, MECHANISMS, STREAM, STREAM_TWO_FLOWS, noisy, read};

@@ -1,10 +1,10 @@
 //! Sums over the ends of a trial, what they are divided by, and what other work did beside it.
 
-use hopcost_model::case::{Case, IdleKnob, Placement, Role, Sched, Workload};
 use hopcost_model::group::grouped;
-use hopcost_model::protocol::EndCounters;
-use hopcost_model::raw::{CpuUse, RawTrial, ThreadUse};
-use hopcost_model::workload::EndsOf;
+use hopcost_model::{
+    Case, CpuUse, EndCounters, EndsOf, IdleKnob, Placement, RawTrial, Role, Sched, ThreadUse,
+    Workload,
+};
 
 /// A sum that a file's nonsense cannot overflow.
 pub fn total(counts: impl Iterator<Item = u64>) -> u64 {

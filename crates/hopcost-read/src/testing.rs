@@ -3,18 +3,12 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-use hopcost_model::case::{Case, Placement, Role, WaitKind};
-use hopcost_model::describe::{Description, WarmUp};
-use hopcost_model::finding::{Code, Severity};
-use hopcost_model::host::{Host, Reading};
-use hopcost_model::mechanism::{Mechanism, PerOperation, TABLE};
-use hopcost_model::plan::{Plan, PlannedCase};
-use hopcost_model::protocol::{ClockReading, EndCounters, EventReading, GateReading, Stamp};
-use hopcost_model::raw::{
-    CpuUse, Moment, RawLoad, RawRun, RawTrial, Reference, RunAbout, ThreadUse, Yardstick,
-    YardstickClass, YardstickReading,
+use hopcost_model::{
+    Case, ClockReading, Code, CpuUse, Description, EndCounters, Estimate, EventReading,
+    GateReading, Host, Mechanism, Moment, PerOperation, Placement, Plan, PlannedCase, RawLoad,
+    RawRun, RawTrial, Reading, Reference, Role, RunAbout, Severity, Stamp, Statistic, TABLE,
+    ThreadUse, WaitKind, WarmUp, Yardstick, YardstickClass, YardstickReading,
 };
-use hopcost_model::results::{Estimate, Statistic};
 use hopcost_stats::rng::Rng;
 use serde_json::Value;
 

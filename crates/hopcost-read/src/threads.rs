@@ -6,10 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use hopcost_model::case::{Case, Role};
-use hopcost_model::document;
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::raw::{RawTrial, ThreadUse};
+use hopcost_model::{Case, RawTrial, Role, ThreadUse, document};
 use hopcost_stats::sample::median;
 
 use crate::sums::{handled, per, total};

@@ -1,10 +1,9 @@
 //! One trial reduced to its own statistics: of a stream its throughput by the receivers' clock, of a load
 //! how late its sender was by itself, and which of its messages count.
 
-use hopcost_model::case::{Ack, Case, Role};
-use hopcost_model::protocol::{ClockReading, EndCounters, Stamp};
-use hopcost_model::raw::{RawLoad, RawTrial};
-use hopcost_model::results::Statistic;
+use hopcost_model::{
+    Ack, Case, ClockReading, EndCounters, RawLoad, RawTrial, Role, Stamp, Statistic,
+};
 use hopcost_stats::effective::{n_eff, publishable};
 use hopcost_stats::sample::{Sample, median, rank};
 

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::{Ack, Case};
-use hopcost_model::document;
-use hopcost_model::raw::RawTrial;
-use hopcost_model::results::Statistic;
+use hopcost_model::{Ack, Case, RawTrial, Statistic, document};
 
 use crate::run::Run;
 use crate::sums::lost;

@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::raw::{Moment, RawRun, RawTrial, Reference, Yardstick, YardstickClass};
-use hopcost_model::results::Applied;
-use hopcost_model::{document, parallel};
+use hopcost_model::{
+    Applied, Moment, RawRun, RawTrial, Reference, Yardstick, YardstickClass, document, parallel,
+};
 use hopcost_stats::next_run::{Autocorrelation, Dependence};
 use hopcost_stats::quiet::{QuietLevel, quiet_level};
 use hopcost_stats::sample::{Sample, median};

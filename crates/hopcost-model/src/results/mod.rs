@@ -9,7 +9,6 @@ use crate::axis::Axis;
 use crate::case::{Boundary, Case, Placement, Role, Workload};
 use crate::mechanism::Mechanism;
 use crate::units::Rate;
-use crate::{document, words};
 
 pub use crate::columns::CaseParts;
 pub use statistic::{Estimate, Estimates, Quiet, Statistic};

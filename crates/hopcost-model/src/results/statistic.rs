@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{document, words};
-
 document! {
     /// A statistic with its interval across trials.
     #[derive(Default)]

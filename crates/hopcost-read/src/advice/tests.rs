@@ -1,6 +1,5 @@
 use crate::advice::{Advice, Answer, Fit};
-use hopcost_model::case::Boundary;
-use hopcost_model::results::{AdviceRequest, SortedBy};
+use hopcost_model::{AdviceRequest, Boundary, SortedBy};
 use hopcost_stats::rng::Rng;
 
 use crate::testing::{Builder, MECHANISMS, TrialBuilder};

@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::{Builder, CALL, LOAD, PIPE, TCP, TrialBuilder, read as read_run};
-use hopcost_model::results::Statistic;
+use hopcost_model::Statistic;
 
 #[test]
 fn an_error_is_a_row_never_a_gap() {

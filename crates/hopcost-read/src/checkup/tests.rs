@@ -1,6 +1,5 @@
 use crate::checkup::Checkup;
-use hopcost_model::finding::Code;
-use hopcost_model::raw::{CpuAccounting, RawRun};
+use hopcost_model::{Code, CpuAccounting, RawRun};
 
 use crate::testing::{Builder, TrialBuilder, host, survive_nonsense};
 

@@ -6,10 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::Role;
-use hopcost_model::results::{Leg, Segment, SegmentKind};
 use hopcost_model::text::count;
-use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
+use hopcost_model::{Leg, Role, Segment, SegmentKind, Trace, TraceEvent, TraceKind, TraceThread};
 
 /// What a phase was cut into.
 #[derive(Debug, Default, PartialEq)]

@@ -6,11 +6,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::case::{Case, Role};
-use hopcost_model::document;
-use hopcost_model::raw::RawRun;
-use hopcost_model::results::{Contrast, Estimate, Leg, Segment};
-use hopcost_model::trace::Trace;
+use hopcost_model::{Case, Contrast, Estimate, Leg, RawRun, Role, Segment, Trace, document};
 use hopcost_stats::sample::{Sample, median, rank};
 
 use crate::estimate::over_trials;

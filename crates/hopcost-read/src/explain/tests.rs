@@ -1,11 +1,14 @@
-use hopcost_model::finding::{Code, Severity};
-use hopcost_model::plan::Question;
-use hopcost_model::results::{Leg::Back, Leg::Forth, SegmentKind as Kind, Verdict};
-use hopcost_model::trace::TraceKind::{
-    IdleEnter, IdleExit, IpiSend, Migrate, RescheduleEntry, RescheduleExit, SoftirqEntry,
-    SoftirqExit, Stamp, Switch, SyscallEnter, SyscallExit, Wakeup, Waking,
+use hopcost_model::results::{Leg::Back, Leg::Forth};
+use hopcost_model::trace::{
+    TraceKind::IdleEnter, TraceKind::IdleExit, TraceKind::IpiSend, TraceKind::Migrate,
+    TraceKind::RescheduleEntry, TraceKind::RescheduleExit, TraceKind::SoftirqEntry,
+    TraceKind::SoftirqExit, TraceKind::Stamp, TraceKind::Switch, TraceKind::SyscallEnter,
+    TraceKind::SyscallExit, TraceKind::Wakeup, TraceKind::Waking,
 };
-use hopcost_model::trace::{Trace, TraceEvent, TraceKind, TraceThread};
+use hopcost_model::{
+    Code, Question, SegmentKind as Kind, Severity, Trace, TraceEvent, TraceKind, TraceThread,
+    Verdict,
+};
 use hopcost_stats::rng::Rng;
 
 use super::*;

@@ -3,10 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::case::{Boundary, Case};
-use hopcost_model::finding::{Code, Finding, Severity};
-use hopcost_model::protocol::SHARED_PAGES;
-use hopcost_model::raw::{RawTrial, Throttling};
+use hopcost_model::{Boundary, Case, Code, Finding, RawTrial, SHARED_PAGES, Severity, Throttling};
 
 use super::make::{Seen, WORSE_THAN_RUN, finding, in_trials, of_trials, share_of_run, suspect_if};
 use crate::explain::{ExplainedCase, adds_up};
@@ -199,9 +196,7 @@ pub fn traced(explained: &ExplainedCase) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::finding::{Code, Severity, Validity};
-    use hopcost_model::protocol::EventReading;
-    use hopcost_model::raw::{CpuUse, Throttling};
+    use hopcost_model::{Code, CpuUse, EventReading, Severity, Throttling, Validity};
 
     use crate::results::Results;
     use crate::testing::{

@@ -1,9 +1,8 @@
 //! Findings about what a case's ends did on their CPUs.
 
-use hopcost_model::case::{Placement, Role, WaitKind, Workload};
-use hopcost_model::finding::{Code, Finding, Severity};
-use hopcost_model::protocol::EndCounters;
-use hopcost_model::raw::RawTrial;
+use hopcost_model::{
+    Code, EndCounters, Finding, Placement, RawTrial, Role, Severity, WaitKind, Workload,
+};
 use hopcost_stats::sample::median;
 
 use super::make::{Seen, WORSE_THAN_RUN, finding, in_trials, share_of_run, suspect_if};

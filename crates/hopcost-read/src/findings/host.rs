@@ -1,7 +1,6 @@
 //! Findings about the host and the build, for the whole run.
 
-use hopcost_model::finding::{Code, Finding, Severity};
-use hopcost_model::host::Host;
+use hopcost_model::{Code, Finding, Host, Severity};
 
 use super::make::{finding, suspect_if};
 use crate::format;
@@ -129,8 +128,7 @@ fn distance_moved(run: &Run) -> impl Iterator<Item = Finding> {
 #[cfg(test)]
 mod tests {
     use crate::results::Results;
-    use hopcost_model::finding::{Code, Severity, Validity};
-    use hopcost_model::raw::{CpuAccounting, RawRun};
+    use hopcost_model::{Code, CpuAccounting, RawRun, Severity, Validity};
 
     use crate::testing::{Builder, CALL, PIPE, clock, expect, host, note, read, suspect};
 

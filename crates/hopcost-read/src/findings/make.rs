@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::Case;
-use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_model::{Case, Code, Finding, Severity};
 
 use crate::case::Reading;
 use crate::format;

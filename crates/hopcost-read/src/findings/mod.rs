@@ -18,8 +18,7 @@ mod stalled;
 mod stream;
 mod wake;
 
-use hopcost_model::case::Workload;
-use hopcost_model::finding::{Finding, Severity, Validity};
+use hopcost_model::{Finding, Severity, Validity, Workload};
 
 use crate::case::{Reading, Status};
 use crate::run::Run;
@@ -126,7 +125,7 @@ fn order(a: &Finding, b: &Finding) -> std::cmp::Ordering {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::finding::Code;
+    use hopcost_model::Code;
 
     use super::*;
     use crate::testing::{Builder, CALL, PIPE};

@@ -1,7 +1,6 @@
 //! Findings about how a case's numbers look.
 
-use hopcost_model::case::Workload;
-use hopcost_model::finding::{Code, Finding, Severity};
+use hopcost_model::{Code, Finding, Severity, Workload};
 use hopcost_stats::next_run::TRIALS_MIN;
 use hopcost_stats::sample::median;
 use hopcost_stats::trend::{false_discovery_rates, mann_kendall, theil_sen};
@@ -124,7 +123,7 @@ pub fn two_speeds(of: &Seen) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::finding::{Code, Severity};
+    use hopcost_model::{Code, Severity};
 
     use crate::testing::{Builder, PIPE, TrialBuilder, noisy, severity};
 

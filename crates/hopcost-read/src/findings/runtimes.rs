@@ -1,10 +1,8 @@
 //! Findings about what a runtime other than Rust does besides: threads that are no
 //! end, numbers that still change, a clock that runs apart.
 
-use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::group::distinct;
-use hopcost_model::protocol::Stamp;
-use hopcost_model::raw::RawTrial;
+use hopcost_model::{Code, Finding, RawTrial, Severity, Stamp};
 use hopcost_stats::sample::median;
 
 use super::make::{Seen, finding, of_trials};
@@ -163,7 +161,7 @@ mod tests {
 
     use super::*;
     use crate::testing::{Builder, PIPE_PYTHON, TrialBuilder, noisy, severity, thread};
-    use hopcost_model::case::Role;
+    use hopcost_model::Role;
 
     fn run(id: &str, make: impl Fn(u32, &mut TrialBuilder)) -> Results {
         let each = |round: u32, t: &mut TrialBuilder| {

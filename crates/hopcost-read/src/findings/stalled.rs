@@ -1,11 +1,9 @@
 //! Findings about trials that stood still, because others had their CPUs or because somebody
 //! stopped them.
 
-use hopcost_model::case::{Case, Role, Workload};
-use hopcost_model::finding::{Code, Finding, Severity};
-use hopcost_model::host::{Host, SUSPENDED};
-use hopcost_model::protocol::{EndCounters, Stamp};
-use hopcost_model::raw::RawTrial;
+use hopcost_model::{
+    Case, Code, EndCounters, Finding, Host, RawTrial, Role, SUSPENDED, Severity, Stamp, Workload,
+};
 
 use super::make::{Seen, finding, in_trials};
 use crate::run::Run;
@@ -122,7 +120,7 @@ pub fn stopped(of: &Seen) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::finding::{Code, Severity};
+    use hopcost_model::{Code, Severity};
 
     use crate::testing::{
         Builder, LOAD, PIPE as ONE, PIPE_TWO_CPUS as TWO, STREAM_NO_ACK, WAKE, found, read,

@@ -2,9 +2,7 @@
 
 use std::ops::Range;
 
-use hopcost_model::case::{Role, Workload};
-use hopcost_model::finding::{Code, Finding, Severity};
-use hopcost_model::protocol::Stamp;
+use hopcost_model::{Code, Finding, Role, Severity, Stamp, Workload};
 use hopcost_stats::sample::median;
 
 use super::make::{Seen, finding, suspect_if};
@@ -157,8 +155,7 @@ fn gap(k: usize) -> Range<f64> {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::finding::{Code, Severity};
-    use hopcost_model::protocol::{TcpReading, ZeroCopySends};
+    use hopcost_model::{Code, Severity, TcpReading, ZeroCopySends};
 
     use crate::results::Results;
     use crate::testing::{

@@ -1,10 +1,7 @@
 //! Findings about one-way times: how far they can be believed, and whether the receiver of
 //! wake-ups was waiting, or the generator, the rate and the messages of a load are what its case says.
 
-use hopcost_model::case::Role;
-use hopcost_model::finding::{Code, Finding, Severity};
-use hopcost_model::raw::{RawLoad, RawTrial};
-use hopcost_model::results::Statistic;
+use hopcost_model::{Code, Finding, RawLoad, RawTrial, Role, Severity, Statistic};
 use hopcost_stats::sample::median;
 
 use super::make::{Seen, finding, in_trials, suspect_if};
@@ -183,7 +180,7 @@ pub fn rate_missed(of: &Seen) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use crate::results::Results;
-    use hopcost_model::finding::{Code, Severity};
+    use hopcost_model::{Code, Severity};
 
     use crate::testing::{Builder, Row, TrialBuilder, WAKE, expect, invalid, noisy, note, suspect};
 

@@ -1,9 +1,8 @@
 //! One check at one level: what was measured, and where it lies.
 
-use hopcost_model::finding::{Finding, Severity};
-use hopcost_model::plan::ROUNDS_A_LOOK;
-use hopcost_model::raw::RawTrial;
-use hopcost_model::results::{Estimate, Region, Ruling, Verdict};
+use hopcost_model::{
+    Estimate, Finding, ROUNDS_A_LOOK, RawTrial, Region, Ruling, Severity, Verdict,
+};
 use hopcost_plan::{Check, Number, Quantity};
 use hopcost_stats::contrast::{
     BETWEEN_RUNS, Contrast, ERROR, LogRatio, Region as Bounds, contrast, error_after,

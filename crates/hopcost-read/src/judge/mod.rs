@@ -8,11 +8,8 @@ pub mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::document;
-use hopcost_model::finding::{Code, Finding};
 use hopcost_model::group::distinct;
-use hopcost_model::plan::{Plan, Question};
-use hopcost_model::results::Ruling;
+use hopcost_model::{Code, Finding, Plan, Question, Ruling, document};
 use hopcost_plan::{Asking, Check, Claim, Claims, Number, Quantity, Selector, level, parse_claims};
 
 use crate::case::Reading;

@@ -2,9 +2,7 @@
 
 use crate::judge::Judged;
 use crate::judge::words::JudgedPart;
-use hopcost_model::plan::{ClaimsPlan, Question};
-use hopcost_model::raw::RawRun;
-use hopcost_model::results::Ruling;
+use hopcost_model::{ClaimsPlan, Question, RawRun, Ruling};
 use hopcost_stats::rng::Rng;
 
 use crate::testing::{Builder, FUTEX, MECHANISMS, PIPE, PIPE_4K, TCP, TrialBuilder, event, read};

@@ -1,10 +1,8 @@
 //! Sentences of verdicts.
 
-use hopcost_model::document;
-use hopcost_model::finding::{Code, Finding};
 use hopcost_model::group::distinct;
-use hopcost_model::results::{Estimate, JudgedUnit, Region, Ruling};
 use hopcost_model::text::{bytes, listed};
+use hopcost_model::{Code, Estimate, Finding, JudgedUnit, Region, Ruling, document};
 use hopcost_plan::{Check, Number, Quantity};
 
 use crate::format;

@@ -7,10 +7,8 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use hopcost_model::case::{Case, Placement, Touch};
-use hopcost_model::document;
 use hopcost_model::group::distinct;
-use hopcost_model::results::{Estimate, Ratio, Statistic};
+use hopcost_model::{Case, Estimate, Placement, Ratio, Statistic, Touch, document};
 use hopcost_plan::Selector;
 use serde::Deserialize;
 

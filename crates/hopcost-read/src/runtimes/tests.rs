@@ -1,4 +1,4 @@
-use hopcost_model::describe::WarmUp;
+use hopcost_model::WarmUp;
 
 use super::RuntimeCell;
 use crate::testing::{Builder, PIPE, PIPE_PYTHON, read, worker};

@@ -1,10 +1,6 @@
 //! What has to be the same of runs that are compared.
 
-use hopcost_model::case::Case;
-use hopcost_model::host::Reading;
-use hopcost_model::mechanism::Mechanism;
-use hopcost_model::raw::RawRun;
-use hopcost_model::{document, words};
+use hopcost_model::{Case, Mechanism, RawRun, Reading, document, words};
 
 use crate::run::Run;
 

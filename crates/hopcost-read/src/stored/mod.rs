@@ -6,14 +6,9 @@ pub mod facts;
 
 use std::collections::BTreeMap;
 
-use hopcost_model::case::Case;
-use hopcost_model::document;
-use hopcost_model::finding::Validity;
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::mechanism::Mechanism;
-use hopcost_model::raw::RawRun;
-use hopcost_model::results::{Applied, Statistic};
 use hopcost_model::text::count;
+use hopcost_model::{Applied, Case, Mechanism, RawRun, Statistic, Validity, document};
 use hopcost_stats::contrast::{ERROR, LogRatio, Region, contrasts};
 use hopcost_stats::sample::median;
 use hopcost_stats::yardstick::AWAY_MAX;

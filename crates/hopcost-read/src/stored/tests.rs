@@ -1,7 +1,5 @@
 use crate::comparison::Compared;
-use hopcost_model::describe::WarmUp;
-use hopcost_model::raw::RawRun;
-use hopcost_model::results::{Contrast, Verdict};
+use hopcost_model::{Contrast, RawRun, Verdict, WarmUp};
 
 use super::*;
 use crate::testing::{Builder, MECHANISMS, PIPE, PIPE_PYTHON, TCP, noisy, worker};

@@ -1,7 +1,5 @@
 use crate::results::Results;
-use hopcost_model::finding::{Code, Severity};
-use hopcost_model::raw::{CpuUse, RawRun, Throttling};
-use hopcost_model::results::{Estimate, Statistic};
+use hopcost_model::{Code, CpuUse, Estimate, RawRun, Severity, Statistic, Throttling};
 use hopcost_stats::rng::Rng;
 
 use super::*;

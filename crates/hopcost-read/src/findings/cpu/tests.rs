@@ -1,7 +1,5 @@
 use crate::results::Results;
-use hopcost_model::case::Role;
-use hopcost_model::finding::{Code, Severity};
-use hopcost_model::raw::{CpuUse, Throttling};
+use hopcost_model::{Code, CpuUse, Role, Severity, Throttling};
 
 use crate::testing::{
     Builder, PIPE as ONE, PIPE_TWO_CPUS as TWO, Row, TrialBuilder, expect, invalid, note, read,
