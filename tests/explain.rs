@@ -43,7 +43,7 @@ fn a_known_delay_stands_beside_a_pipe_in_its_own_segment() {
 #[test]
 fn the_threads_of_a_library_are_cut_too() {
     let home = Home::alone();
-    assert_eq!(refused(), None, "this test needs root and the kernel's tracepoints");
+    assert_eq!(refused(0), None, "this test needs root and the kernel's tracepoints");
     if has_zeromq(&home) {
         let asked = ["explain", "zeromq?place=same-cpu&runtime=c+zeromq", "--budget", "4s"];
         home.expect(&asked, measured());
