@@ -131,6 +131,17 @@ const WAKE_UPS: u64 = 100;
 /// How long it takes until the kernel and the hypervisor poll for work as if the CPUs had not idled.
 const SETTLED_NS: u64 = 50_000_000;
 
+/// Messages of a load's phase at least, so that it has a p90, and at most, so that memory is
+/// bounded at any rate: 8 MiB a column.
+const LOAD_MESSAGES: std::ops::RangeInclusive<u64> = 100..=1 << 20;
+/// Enough where 100 would take longer than [`LONG_LOAD_NS`].
+const FEW_LOAD_MESSAGES: u64 = 20;
+const LONG_LOAD_NS: u64 = 20_000_000_000;
+/// How long the generator of a load is watched without a channel.
+const GENERATOR_NS: u64 = 20_000_000;
+/// The least of a phase that is not measured.
+const FEW_MESSAGES: u64 = 2;
+
 impl TrialShape {
     /// Aimed length of a case's warm-up. After an idle time, round trips that wake another CPU take up to
     /// 1.4 times as long in a guest, until halt polling has adapted (Documentation/virt/guest-halt-polling.rst).
@@ -148,20 +159,7 @@ impl TrialShape {
         let measured = self.operations.unwrap_or(WAKE_UPS);
         (self.warm_up_operations.unwrap_or(measured.div_ceil(10)), measured)
     }
-}
 
-/// Messages of a load's phase at least, so that it has a p90, and at most, so that memory is
-/// bounded at any rate: 8 MiB a column.
-const LOAD_MESSAGES: std::ops::RangeInclusive<u64> = 100..=1 << 20;
-/// Enough where 100 would take longer than [`LONG_LOAD_NS`].
-const FEW_LOAD_MESSAGES: u64 = 20;
-const LONG_LOAD_NS: u64 = 20_000_000_000;
-/// How long the generator of a load is watched without a channel.
-const GENERATOR_NS: u64 = 20_000_000;
-/// The least of a phase that is not measured.
-const FEW_MESSAGES: u64 = 2;
-
-impl TrialShape {
     /// Messages of a `load` of this rate: of the generator without a channel, of the warm-up,
     /// of the measured phase.
     pub fn load_messages(&self, rate: Rate) -> [u64; 3] {

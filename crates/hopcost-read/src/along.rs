@@ -22,10 +22,8 @@ pub fn of_comparisons(axis: &Axis, all: &[Results], summed: bool) -> RunComparis
         Some(format!("Left out: {} {at}: {}", axis.key, misleads(results)?))
     });
     let left_out: Vec<String> = left_out.collect();
-    let about = |(_, results, _): &Point| ComparedRun {
-        side: "baseline".to_owned(),
-        id: results.about.id.clone(),
-        started: results.about.started.clone(),
+    let about = |(_, results, _): &Point| {
+        ComparedRun::new("baseline", &results.about.id, &results.about.started)
     };
     let margin = all.iter().find_map(|results| Some(results.comparison.as_ref()?.margin));
     let margin = margin.unwrap_or(0.0);

@@ -52,10 +52,7 @@ pub fn of_fleets(
         ..Compared::unmeasured(id)
     });
     let compared = compared.collect();
-    let fleet = |side: &str, of: &RawFleet| {
-        let (id, started) = (of.id.clone(), of.created.clone());
-        vec![ComparedRun { side: side.to_owned(), id, started }]
-    };
+    let fleet = |side, of: &RawFleet| vec![ComparedRun::new(side, &of.id, &of.created)];
     let hosts = ComparedFleets {
         n_hosts: both(baseline, other).count() as u32,
         only_baseline: alone(baseline, other),

@@ -167,13 +167,16 @@ pub fn of_runs(baseline: &[RunSummary], sides: &[Side], asked: &Asked) -> Result
     Ok(of)
 }
 
+impl ComparedRun {
+    pub fn new(side: &str, id: &str, started: &str) -> Self {
+        let (side, id, started) = (side.to_owned(), id.to_owned(), started.to_owned());
+        Self { side, id, started }
+    }
+}
+
 impl Side<'_> {
     fn briefly(self) -> Vec<ComparedRun> {
-        let one = |run: &RunSummary| ComparedRun {
-            side: self.name.to_owned(),
-            id: run.id.clone(),
-            started: run.started.clone(),
-        };
+        let one = |run: &RunSummary| ComparedRun::new(self.name, &run.id, &run.started);
         self.runs.iter().map(one).collect()
     }
 }
