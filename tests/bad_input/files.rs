@@ -129,7 +129,7 @@ fn suite_files_are_read_as_far_as_they_can_be_suites() {
     }
     assert!(Command::new("mkfifo").arg(home.path().join("fifo.toml")).finish().status.success());
     for (file, why) in [
-        ("./wrong.toml", "./wrong.toml:2:1: unknown field `ronds`"),
+        ("./wrong.toml", "./wrong.toml:2:1: unknown key `ronds`; did you mean `rounds`?"),
         ("./huge.toml", "1 MiB"),
         ("./nothing.toml", "nothing.toml"),
         ("./", "directory"),
