@@ -5,10 +5,9 @@ use crate::support::Home;
 
 #[test]
 fn what_cannot_be_done_is_refused_in_one_line() {
-    let rows = include_str!("asked.txt").lines().filter(|row| !row.is_empty());
-    for row in rows.filter(|row| !row.starts_with('#')) {
-        let (asked, parts) = row.split_once(" => ").expect(row);
-        let (code, arguments) = asked.split_once(" hopcost ").expect(row);
+    let rows = include_str!("asked.txt").lines();
+    for (asked, parts) in rows.filter_map(|row| row.split_once(" => ")) {
+        let (code, arguments) = asked.split_once(" hopcost ").expect(asked);
         let arguments: Vec<&str> = arguments.split(' ').collect();
         let parts: Vec<&str> = parts.split(" | ").collect();
         refused(&arguments, code.parse().expect("an exit code"), &parts);
