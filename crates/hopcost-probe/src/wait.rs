@@ -33,8 +33,6 @@ pub trait WithWait {
 /// The waits that a mechanism has loops for: a tuple of them, so that no others are
 /// compiled, or [`AtRunTime`].
 pub trait Waits {
-    /// Whether an end may sleep by any of them.
-    const MAY_SLEEP: bool;
     /// Does `then` with the wait of this kind; `None` if there are no loops for it.
     fn choose<T: WithWait>(kind: WaitKind, then: T) -> Option<T::Output>;
 }
@@ -42,7 +40,6 @@ pub trait Waits {
 macro_rules! tuples {
     ($($($wait:ident)+;)+) => { $(
         impl<$($wait: Wait),+> Waits for ($($wait,)+) {
-            const MAY_SLEEP: bool = $(may_sleep($wait::KIND))||+;
             fn choose<T: WithWait>(kind: WaitKind, then: T) -> Option<T::Output> {
                 match kind {
                     $(kind if kind == $wait::KIND => Some(then.with::<$wait>()),)+
@@ -65,7 +62,6 @@ pub type WithoutFd = (Block, Spin, Yield, SpinThenBlock);
 pub struct AtRunTime;
 
 impl Waits for AtRunTime {
-    const MAY_SLEEP: bool = true;
     fn choose<T: WithWait>(_: WaitKind, then: T) -> Option<T::Output> {
         Some(then.with::<Block>())
     }
@@ -73,7 +69,7 @@ impl Waits for AtRunTime {
 
 /// Whether an end that waits like this may be asleep in the kernel, so that
 /// its partner has to wake it.
-pub const fn may_sleep(kind: WaitKind) -> bool {
+pub fn may_sleep(kind: WaitKind) -> bool {
     kind.sleeps() || matches!(kind, WaitKind::SpinThenBlock)
 }
 

@@ -3,7 +3,6 @@
 
 use std::cell::Cell;
 use std::io;
-use std::marker::PhantomData;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -18,7 +17,7 @@ use crate::sys;
 use crate::transport::by_role;
 use crate::transport::counter::Counter;
 use crate::transport::page::{self, LINES, Page};
-use crate::wait::{self, Block, Every, FdWait, Spin, Spinning, Wait, Waits, WithoutFd, Yield};
+use crate::wait::{self, Block, Every, FdWait, Spin, Spinning, Wait, WithoutFd, Yield};
 
 /// Between two looks for the other end.
 const LOOK_EVERY: Duration = Duration::from_micros(100);
@@ -41,7 +40,37 @@ fn awaited<T>(look: impl Fn() -> Option<T>) -> T {
 /// waiter looks until the count is the next one. So a line is only ever written
 /// by one end and read by the other, and a notification can be neither lost nor
 /// taken twice. The floor of everything that crosses two CPUs.
-pub type Flag = Counted<(Spin, Yield)>;
+pub struct Flag {
+    page: Page<AtomicU32>,
+    notified: u32,
+    awaited: u32,
+    spinning: Spinning,
+}
+
+impl End for Flag {
+    type Waits = (Spin, Yield);
+    fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
+        // The budget and the sleep belong to waits that this mechanism does not have.
+        let spinning = Spinning::of(attaching.case, 0);
+        Ok(Self { page: Page::attach(half, attaching)?, notified: 0, awaited: 0, spinning })
+    }
+}
+
+impl Notifier for Flag {
+    #[inline(always)]
+    fn notify<W: Wait>(&mut self) -> io::Result<()> {
+        self.notified = self.notified.wrapping_add(1);
+        self.page.peer.store(self.notified, Ordering::Release);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn wait<W: Wait>(&mut self) -> io::Result<()> {
+        self.awaited = self.awaited.wrapping_add(1);
+        let (count, awaited) = (&self.page.own, self.awaited);
+        wait::until::<W>(self.spinning, || count.load(Ordering::Acquire) == awaited, || Ok(()))
+    }
+}
 
 /// `futex`: a count in memory per direction, and futex(2) to sleep on it.
 ///
@@ -59,10 +88,7 @@ pub type Flag = Counted<(Spin, Yield)>;
 /// another sleep. That is why the count is a range.
 ///
 /// Between threads the words are in private memory and the calls have FUTEX_PRIVATE_FLAG.
-pub type Futex = Counted<WithoutFd>;
-
-/// A count per direction that one end moves and the other waits for, in one of these ways.
-pub struct Counted<Ws> {
+pub struct Futex {
     outgoing: Counter,
     incoming: Counter,
     /// Notifications sent.
@@ -70,11 +96,10 @@ pub struct Counted<Ws> {
     /// Notifications taken.
     awaited: u32,
     spinning: Spinning,
-    waits: PhantomData<Ws>,
 }
 
-impl<Ws: Waits + 'static> End for Counted<Ws> {
-    type Waits = Ws;
+impl End for Futex {
+    type Waits = WithoutFd;
     fn attach(mut half: Half, attaching: &Attaching<'_>) -> io::Result<Self> {
         let memory = half.take_memory(page::BYTES)?;
         let Attaching { case, role, .. } = *attaching;
@@ -85,20 +110,15 @@ impl<Ws: Waits + 'static> End for Counted<Ws> {
             notified: 0,
             awaited: 0,
             spinning: Spinning::of(case, attaching.budget_ticks),
-            waits: PhantomData,
         })
     }
 }
 
-impl<Ws: Waits> Notifier for Counted<Ws> {
+impl Notifier for Futex {
     #[inline(always)]
     fn notify<W: Wait>(&mut self) -> io::Result<()> {
         self.notified = self.notified.wrapping_add(1);
-        if Ws::MAY_SLEEP {
-            return self.outgoing.publish(self.notified);
-        }
-        self.outgoing.set(self.notified);
-        Ok(())
+        self.outgoing.publish(self.notified)
     }
 
     #[inline(always)]

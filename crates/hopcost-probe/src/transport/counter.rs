@@ -36,11 +36,6 @@ impl Counter {
     pub fn now(&self) -> u32 {
         self.count.load(Ordering::Acquire)
     }
-    /// Moves the count, for which nobody sleeps.
-    #[inline(always)]
-    pub fn set(&self, value: u32) {
-        self.count.store(value, Ordering::Release);
-    }
     /// Moves the count, and wakes the waiter if need be.
     #[inline(always)]
     pub fn publish(&self, value: u32) -> io::Result<()> {
