@@ -179,8 +179,10 @@ pub fn advice(
     let mut plan = plan(&ask, catalog, machine)?;
     for planned in plan.cases.iter_mut().filter(|planned| planned.skip.is_none()) {
         let case = &planned.case;
-        let known = catalog.mechanism(&Runtime::RUST, case.mechanism_name());
-        planned.skip = request.rules_out(case, known).map(str::to_owned);
+        let known = |of: &Runtime| catalog.mechanism(of, case.mechanism_name());
+        let of = [&Runtime::RUST, &case.runtimes.caller];
+        let out = of.into_iter().find_map(|of| request.rules_out(case, known(of)));
+        planned.skip = out.map(str::to_owned);
     }
     plan.baseline = None;
     Ok(plan)
