@@ -57,6 +57,13 @@ pub fn failure(reason: impl Into<String>) -> io::Error {
     io::Error::other(reason.into())
 }
 
+/// The same where a loop's code must not hold how the reason is written.
+#[cold]
+#[inline(never)]
+pub fn failure_of(reason: impl FnOnce() -> String) -> io::Error {
+    failure(reason())
+}
+
 /// CPUs that this thread may run on (sched_getaffinity(2)), ascending.
 pub fn allowed_cpus() -> io::Result<Vec<u32>> {
     let set = rustix::thread::sched_getaffinity(None)?;

@@ -366,9 +366,9 @@ impl Notifier for EventFd {
         self.wait.receive(W::KIND, fd, |look| sys::read(fd, &mut count, look))?;
         match u64::from_ne_bytes(count) {
             1 => Ok(()),
-            count => {
-                Err(sys::failure(format!("the eventfd counted {count} notifications instead of 1")))
-            }
+            count => Err(sys::failure_of(|| {
+                format!("the eventfd counted {count} notifications instead of 1")
+            })),
         }
     }
 }

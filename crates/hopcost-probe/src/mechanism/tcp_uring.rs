@@ -142,7 +142,7 @@ impl Submission {
             let goes_on = cqueue::more(completion.flags());
             if sent != self.bytes || goes_on == (self.sends == Sends::Copied) {
                 let wanted = self.bytes;
-                return Err(sys::failure(format!("io_uring sent {sent} of {wanted} bytes")));
+                return Err(sys::failure_of(|| format!("io_uring sent {sent} of {wanted} bytes")));
             }
             queued += 1;
         }
@@ -152,9 +152,10 @@ impl Submission {
     /// Takes completions, as they come, until none of a set's is to come.
     #[inline(always)]
     fn wait_for(&mut self, set: usize) -> io::Result<()> {
-        while self.pending[set] > 0 {
+        let is_pending = |of: &Self| of.pending.get(set).is_some_and(|sends| *sends > 0);
+        while is_pending(self) {
             self.take_completions()?;
-            if self.pending[set] > 0 {
+            if is_pending(self) {
                 self.enter(1)?;
             }
         }
@@ -284,7 +285,9 @@ impl Outlet for Submission {
                 1
             }
         };
-        self.pending[set] = if self.sends == Sends::Copied { 0 } else { count };
+        if let Some(pending) = self.pending.get_mut(set) {
+            *pending = if self.sends == Sends::Copied { 0 } else { count };
+        }
         let mut queued = 0;
         while queued < count {
             self.enter(count - queued)?;

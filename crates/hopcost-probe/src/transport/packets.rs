@@ -84,7 +84,7 @@ impl Channel for Packets {
             match sys::send(&self.fd, &self.out, 0) {
                 Ok(n) if n == len => return Ok(()),
                 Ok(n) => {
-                    return Err(sys::failure(format!("only {n} of {len} bytes were sent")));
+                    return Err(sys::failure_of(|| format!("only {n} of {len} bytes were sent")));
                 }
                 Err(error) => wait_writable(&self.fd, error).map(drop)?,
             }

@@ -49,7 +49,8 @@ impl Stream {
         kind: WaitKind,
     ) -> io::Result<Self> {
         let all = halves.map(|half| Ways::attach(half, attaching, kind));
-        let all = all.collect::<io::Result<_>>()?;
+        let all = all.collect::<io::Result<Vec<_>>>()?;
+        debug_assert!(!all.is_empty());
         let payload = attaching.payload();
         Ok(Self { all, at: 0, out: Buffer::new(payload), input: Buffer::new(payload) })
     }
@@ -60,7 +61,13 @@ impl Stream {
     /// Uses this one from now on.
     #[inline(always)]
     pub fn turn_to(&mut self, connection: usize) {
-        self.at = connection;
+        self.at = connection.min(self.all.len() - 1);
+    }
+    /// Those of the connection that is used now.
+    #[inline(always)]
+    fn ways(&self) -> &Ways {
+        // SAFETY: there is one at least, and `at` is 0 or what `turn_to` made of it.
+        unsafe { self.all.get_unchecked(self.at) }
     }
 
     /// Writes what the first call has left: no part of the loop, in which most messages go in one
@@ -69,7 +76,7 @@ impl Stream {
     #[inline(never)]
     fn write_rest(&mut self, mut done: usize) -> io::Result<()> {
         while done < self.out.len() {
-            done += write_some(self.all[self.at].outgoing(), &self.out[done..])?;
+            done += write_some(self.ways().outgoing(), &self.out[done..])?;
         }
         Ok(())
     }
@@ -101,12 +108,14 @@ impl Channel for Stream {
     }
     #[inline(always)]
     fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
-        let done = write_some(self.all[self.at].outgoing(), &self.out)?;
+        let done = write_some(self.ways().outgoing(), &self.out)?;
         if done < self.out.len() { self.write_rest(done) } else { Ok(()) }
     }
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        let (Ways { incoming, wait, .. }, input) = (&self.all[self.at], &mut self.input);
+        // SAFETY: as in `ways`, which would borrow the buffer too.
+        let Ways { incoming, wait, .. } = unsafe { self.all.get_unchecked(self.at) };
+        let input = &mut self.input;
         let done = wait.receive(W::KIND, incoming, |look| read_some(incoming, input, look))?;
         if done < self.input.len() {
             self.read_rest(W::KIND, done)?;

@@ -6,7 +6,6 @@
 //! the first keeps the two ends' different starting times out of the phase, the
 //! second tells the receiver that it is over.
 
-use std::collections::VecDeque;
 use std::io;
 
 use hopcost_model::case::{Ack, Case, Role};
@@ -73,8 +72,37 @@ fn expect_acknowledgement<M: Source>(stream: &mut M, sequence: u64) -> io::Resul
     match stream.acknowledged()? {
         acknowledged if acknowledged == sequence => Ok(()),
         other => {
-            Err(sys::failure(format!("message {sequence} was to be acknowledged, and {other} was")))
+            let why = || format!("message {sequence} was to be acknowledged, and {other} was");
+            Err(sys::failure_of(why))
         }
+    }
+}
+
+/// When the messages were sent whose acknowledgements are due.
+struct Starts<'a> {
+    /// As many as a window has messages, taken in turn.
+    stamps: &'a mut [u64],
+    next: usize,
+    oldest: usize,
+}
+
+impl Starts<'_> {
+    #[inline(always)]
+    fn after(&self, at: usize) -> usize {
+        if at + 1 < self.stamps.len() { at + 1 } else { 0 }
+    }
+    #[inline(always)]
+    fn push(&mut self, start: u64) {
+        if let Some(stamp) = self.stamps.get_mut(self.next) {
+            *stamp = start;
+        }
+        self.next = self.after(self.next);
+    }
+    #[inline(always)]
+    fn pop(&mut self) -> u64 {
+        let start = self.stamps.get(self.oldest).copied().unwrap_or_default();
+        self.oldest = self.after(self.oldest);
+        start
     }
 }
 
@@ -82,15 +110,16 @@ fn expect_acknowledgement<M: Source>(stream: &mut M, sequence: u64) -> io::Resul
 /// before the first call that sends it, and again when its acknowledgement has
 /// been read. An acknowledgement is waited for as soon as the window is full and
 /// not looked at before; those still due when the phase ends are collected then.
+/// `stamps` has room for a window's.
 #[inline(never)]
 pub fn sender<M: Source, C: Clock>(
     stream: &mut M,
     flow: &Flow,
     part: &Part,
+    stamps: &mut [u64],
     out: &mut [u64],
 ) -> io::Result<Stamped> {
-    // When those messages were sent whose acknowledgements are due.
-    let mut starts = VecDeque::with_capacity(flow.window.unwrap_or(0) as usize);
+    let mut starts = Starts { stamps, next: 0, oldest: 0 };
     fill(stream, flow, part.first)?;
     stream.send()?;
     expect_acknowledgement(stream, part.first)?;
@@ -113,15 +142,15 @@ pub fn sender<M: Source, C: Clock>(
         match flow.window {
             None => last = C::stamp().0,
             Some(window) => {
-                starts.push_back(start);
-                if starts.len() as u64 == window {
+                starts.push(start);
+                if seen.count + 1 - seen.samples == window {
                     last = collect::<M, C>(stream, part, &mut starts, &mut seen, out)?;
                 }
             }
         }
         seen.count += 1;
     }
-    while !starts.is_empty() {
+    while flow.window.is_some() && seen.samples < seen.count {
         last = collect::<M, C>(stream, part, &mut starts, &mut seen, out)?;
     }
     seen.elapsed_ticks = if seen.count > 0 { last.wrapping_sub(seen.first_tick) } else { 0 };
@@ -139,13 +168,13 @@ pub fn sender<M: Source, C: Clock>(
 fn collect<M: Source, C: Clock>(
     stream: &mut M,
     part: &Part,
-    starts: &mut VecDeque<u64>,
+    starts: &mut Starts<'_>,
     seen: &mut Stamped,
     out: &mut [u64],
 ) -> io::Result<u64> {
     expect_acknowledgement(stream, part.first + 1 + seen.samples)?;
     let (now, _) = C::stamp();
-    seen.note(now.wrapping_sub(starts.pop_front().unwrap_or(now)), out);
+    seen.note(now.wrapping_sub(starts.pop()), out);
     Ok(now)
 }
 
@@ -232,7 +261,10 @@ pub fn end<Out: Source, In: Sink>(
     Ok(match attaching.role {
         Role::Caller => {
             let mut source = Out::attach(half, attaching)?;
-            numbered(move |part, out| sender::<_, Hardware>(&mut source, &flow, part, out))
+            let mut stamps = vec![0; flow.window.unwrap_or(1) as usize];
+            numbered(move |part, out| {
+                sender::<_, Hardware>(&mut source, &flow, part, &mut stamps, out)
+            })
         }
         Role::Callee => {
             let mut sink = In::attach(half, attaching)?;
