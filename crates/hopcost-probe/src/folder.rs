@@ -3,14 +3,14 @@
 //! then on everything in it is reached through that descriptor, so that nobody can put
 //! something else in its place between the check and the use.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, mkdirat, openat, renameat, unlinkat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, renameat, unlinkat};
 
 use crate::sys;
 
@@ -25,23 +25,9 @@ const NEW_FILE: OFlags = FILE.union(OFlags::CREATE).union(OFlags::EXCL);
 impl Folder {
     /// Opens a folder of this user's that nobody else may write to.
     pub fn open(path: &Path) -> io::Result<Self> {
-        Self::opened(CWD, path.as_os_str())
-    }
-
-    fn opened(from: impl AsFd, name: &OsStr) -> io::Result<Self> {
-        let folder = open_at(from, name, FOLDER)?;
+        let folder = open_at(CWD, path.as_os_str(), FOLDER)?;
         ours(&folder.metadata()?)?;
         Ok(Self(folder))
-    }
-
-    /// Opens a folder of any owner: its files are checked when they are opened.
-    pub fn shared(path: &Path) -> io::Result<Self> {
-        File::options().read(true).open(path).map(Self)
-    }
-
-    /// Opens a folder in this one, of this user's and not to be written to by others.
-    pub fn folder(&self, name: &OsStr) -> io::Result<Self> {
-        Self::opened(&self.0, name)
     }
 
     /// Opens a regular file in this folder, of this user's and not to be written to by others.
@@ -78,26 +64,9 @@ impl Folder {
         written
     }
 
-    /// Makes a folder that was not there, for this user alone.
-    pub fn make_folder(&self, name: &OsStr) -> io::Result<()> {
-        Ok(mkdirat(&self.0, name, Mode::RWXU)?)
-    }
-
     /// Removes anything but a folder (unlink(2)).
     pub fn remove(&self, name: &OsStr) -> io::Result<()> {
         Ok(unlinkat(&self.0, name, AtFlags::empty())?)
-    }
-
-    /// Removes a folder, which must be empty (rmdir(2)).
-    pub fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
-        Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
-    }
-
-    /// The names of its entries.
-    pub fn names(&self) -> io::Result<Vec<OsString>> {
-        // The opened folder itself, whatever has its path by now.
-        let entries = std::fs::read_dir(format!("/proc/self/fd/{}", self.0.as_raw_fd()))?;
-        entries.map(|entry| Ok(entry?.file_name())).collect()
     }
 }
 
@@ -137,7 +106,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         fs::set_permissions(home.path(), Permissions::from_mode(0o700)).unwrap();
         let folder = Folder::open(home.path()).unwrap();
-        folder.make_folder("inner".as_ref()).unwrap();
+        fs::create_dir(home.path().join("inner")).unwrap();
         folder.make_file("file".as_ref()).unwrap();
         (home, folder)
     }
@@ -154,7 +123,8 @@ mod tests {
         }
         assert_eq!(fs::read_to_string(home.path().join("file")).unwrap(), "");
         assert!(folder.replace("inner".as_ref(), b"x").is_err(), "a folder");
-        let mut names = folder.names().unwrap();
+        let entries = fs::read_dir(home.path()).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
         names.sort();
         assert_eq!(names, ["file", "inner", "link", "new"], "nothing else is left");
     }
@@ -166,7 +136,7 @@ mod tests {
         symlink("file", home.path().join("file-link")).unwrap();
         rustix::fs::mkfifoat(CWD, home.path().join("fifo"), Mode::RWXU).unwrap();
         for name in ["link", "fifo", "file"] {
-            assert!(folder.folder(name.as_ref()).is_err(), "{name} as a folder");
+            assert!(Folder::open(&home.path().join(name)).is_err(), "{name} as a folder");
         }
         for name in ["file-link", "fifo", "inner"] {
             assert!(folder.file(name.as_ref()).is_err(), "{name} as a file");
@@ -176,10 +146,9 @@ mod tests {
                 let mode = Permissions::from_mode(mode);
                 fs::set_permissions(home.path().join(name), mode).unwrap();
             }
-            assert!(folder.folder("inner".as_ref()).is_err(), "{mode:o}");
+            assert!(Folder::open(&home.path().join("inner")).is_err(), "{mode:o}");
             assert!(folder.file("file".as_ref()).is_err(), "{mode:o}");
         }
-        assert!(Folder::open(&home.path().join("link")).is_err());
     }
 
     #[test]
@@ -192,9 +161,8 @@ mod tests {
         }
         for name in ["inner", "file"] {
             std::os::unix::fs::chown(home.path().join(name), Some(65534), None).unwrap();
-            let refused =
-                (folder.folder(name.as_ref()).is_err(), folder.file(name.as_ref()).is_err());
-            assert_eq!(refused, (true, true), "{name}");
+            assert!(Folder::open(&home.path().join(name)).is_err(), "{name}");
+            assert!(folder.file(name.as_ref()).is_err(), "{name}");
         }
         assert!(others_may_rename_in(&home.path().join("inner")));
     }

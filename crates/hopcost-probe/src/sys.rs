@@ -118,13 +118,10 @@ pub fn clock_ns(clock: libc::clockid_t) -> u64 {
 /// (clock_getcpuclockid(3)); `None` where it is gone.
 pub fn process_cpu_ns(pid: u32) -> Option<u64> {
     let mut clock: libc::clockid_t = 0;
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: both structures are valid for writing.
-    let found = unsafe {
-        libc::clock_getcpuclockid(pid as libc::pid_t, &mut clock) == 0
-            && libc::clock_gettime(clock, &mut time) == 0
-    };
-    found.then(|| time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+    // SAFETY: the clock is valid for writing.
+    let found = unsafe { libc::clock_getcpuclockid(pid as libc::pid_t, &mut clock) } == 0;
+    // That of a process that has gone since is left at 0.
+    found.then(|| clock_ns(clock)).filter(|ns| *ns > 0)
 }
 
 /// What a refusal of SCHED_FIFO says.

@@ -254,12 +254,10 @@ impl Trial {
             true => room_for(spec.count.saturating_mul(each), spec.stamp),
             false => Ok(Vec::new()),
         };
-        let mut out = room(self.samples_each[0])?;
         // All rooms before any end starts: touching their pages takes a while.
-        let rooms = self.samples_each[1..]
-            .iter()
-            .map(|each| room(*each))
-            .collect::<io::Result<Vec<_>>>()?;
+        let rooms = self.samples_each.iter().map(|each| room(*each));
+        let mut rooms = rooms.collect::<io::Result<Vec<_>>>()?;
+        let mut out = rooms.remove(0);
         // Before any end starts too: that of another flow may be done before this thread runs again.
         let (time, clocks) = (self.time, [libc::CLOCK_MONOTONIC, libc::CLOCK_PROCESS_CPUTIME_ID]);
         let before = clocks.map(|clock| time.ns(clock));

@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use hopcost_model::text::escaped;
@@ -23,8 +23,6 @@ use crate::about;
 pub struct Scratch {
     pub path: PathBuf,
     folder: Folder,
-    /// The temporary directory.
-    parent: Folder,
     /// Its lock ends with the process: a worker's copy of the descriptor is closed by execve(2).
     _owner: File,
     /// Directories of trials so far.
@@ -62,11 +60,10 @@ impl Scratch {
     }
 
     fn attempt(parent: &Path, id: &str) -> io::Result<Self> {
-        let (path, parent) = (parent, Folder::shared(parent)?);
-        let name: OsString = format!("{}{id}-{:04x}", prefix(), about::random() as u16).into();
-        parent.make_folder(&name)?;
+        let path = parent.join(format!("{}{id}-{:04x}", prefix(), about::random() as u16));
+        make_folder(&path)?;
         let own = || {
-            let folder = parent.folder(&name)?;
+            let folder = Folder::open(&path)?;
             let owner = folder.make_file(OWNER.as_ref())?;
             // A file system without locks has nobody who could take it.
             if !lock(&owner).unwrap_or(true) {
@@ -75,12 +72,9 @@ impl Scratch {
             Ok((folder, owner))
         };
         match own() {
-            Ok((folder, owner)) => {
-                let path = path.join(&name);
-                Ok(Self { path, folder, parent, _owner: owner, trials: Cell::new(0) })
-            }
+            Ok((folder, owner)) => Ok(Self { path, folder, _owner: owner, trials: Cell::new(0) }),
             Err(error) => {
-                let _ = parent.remove_folder(&name);
+                let _ = fs::remove_dir(&path);
                 Err(error)
             }
         }
@@ -99,12 +93,13 @@ impl Scratch {
             let is_none = |run: &str| run.starts_with(COPY) || run.starts_with(FAR);
             run.is_some_and(|run| !is_none(run)) && Some(&**name) != self.path.file_name()
         };
+        let Some(parent) = self.path.parent() else { return 0 };
         let in_use = |name: &OsString| {
-            let owner = self.parent.folder(name).and_then(|folder| folder.file(OWNER.as_ref()));
+            let folder = Folder::open(&parent.join(name));
+            let owner = folder.and_then(|folder| folder.file(OWNER.as_ref()));
             owner.is_ok_and(|owner| matches!(owner.try_lock(), Err(TryLockError::WouldBlock)))
         };
-        let names = self.parent.names().unwrap_or_default();
-        names.iter().filter(|name| is_other(name) && in_use(name)).count()
+        names(parent).filter(|name| is_other(name) && in_use(name)).count()
     }
 
     /// Removes the directory where the process ends before this is dropped.
@@ -123,7 +118,7 @@ impl Scratch {
         let number = self.trials.get() + 1;
         self.trials.set(number);
         let name = format!("t{number}");
-        self.folder.make_folder(name.as_ref())?;
+        make_folder(&self.path.join(&name))?;
         let shared = shared_prefix(self.path.file_name().unwrap_or_default());
         Ok(TrialScratch { path: self.path.join(&name), prefix: format!("{shared}{name}.") })
     }
@@ -170,9 +165,7 @@ impl AsRef<Path> for Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         clear(&self.folder, &self.path);
-        if let Some(name) = self.path.file_name() {
-            let _ = self.parent.remove_folder(name);
-        }
+        let _ = fs::remove_dir(&self.path);
     }
 }
 
@@ -210,11 +203,10 @@ fn lock(owner: &File) -> io::Result<bool> {
 /// Removes what killed runs of this user left behind; says of each what it was.
 pub fn sweep() {
     let path = temporary();
-    let Ok(parent) = Folder::shared(&path) else { return };
-    for name in parent.names().unwrap_or_default() {
+    for name in names(&path) {
         let shown = name.to_string_lossy();
         let Some(run) = shown.strip_prefix(&prefix()) else { continue };
-        if let Some(things) = end(&parent, &path, &name) {
+        if let Some(things) = end(&path.join(&name)) {
             let run = escaped(run.rsplit_once('-').map_or(run, |(run, _)| run));
             let what = format!("what run {run}, which was killed, left behind ({things})");
             interrupt::say(&format!("hopcost: removed {what}\n"));
@@ -223,39 +215,49 @@ pub fn sweep() {
 }
 
 /// Removes a directory whose run is over, and says what was in it.
-fn end(parent: &Folder, path: &Path, name: &OsStr) -> Option<String> {
-    let folder = parent.folder(name).ok()?;
+fn end(path: &Path) -> Option<String> {
+    let folder = Folder::open(path).ok()?;
     let Ok(owner) = folder.file(OWNER.as_ref()) else {
         // Being made, and then made again, or what a kill left of it: empty in any case.
-        let _ = parent.remove_folder(name);
+        let _ = fs::remove_dir(path);
         return None;
     };
     if !lock(&owner).unwrap_or(false) {
         return None;
     }
-    let things = clear(&folder, &path.join(name));
-    clear_shared_memory(&shared_prefix(name));
-    parent.remove_folder(name).ok().map(|()| things)
+    let things = clear(&folder, path);
+    clear_shared_memory(&shared_prefix(path.file_name()?));
+    fs::remove_dir(path).ok().map(|()| things)
+}
+
+/// Makes a folder that was not there, for this user alone.
+fn make_folder(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().mode(0o700).create(path)
+}
+
+/// What is in a folder.
+fn names(path: &Path) -> impl Iterator<Item = OsString> {
+    fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.file_name())
 }
 
 /// Empties a directory, its owner last, and removes the queues it has notes of.
 fn clear(folder: &Folder, path: &Path) -> String {
-    let (mut names, mut queues) = (0, 0);
-    for name in folder.names().unwrap_or_default() {
+    let (mut others, mut queues) = (0, 0);
+    for name in names(path) {
         if name == OWNER {
             continue;
         }
         let queue = noted(folder, &name);
         match queue.is_some_and(|(key, noted_s)| sys::remove_sysv_queue(key, noted_s)) {
             true => queues += 1,
-            false => names += 1,
+            false => others += 1,
         }
         if folder.remove(&name).is_err() {
             let _ = fs::remove_dir_all(path.join(&name));
         }
     }
     let _ = folder.remove(OWNER.as_ref());
-    format!("names: {names}, message queues: {queues}")
+    format!("names: {others}, message queues: {queues}")
 }
 
 /// The key of the queue that a note names, and when that was noted.
