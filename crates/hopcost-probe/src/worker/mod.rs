@@ -42,7 +42,7 @@ pub fn main(far: impl FnOnce(Command) -> u8) -> u8 {
     std::panic::set_hook(Box::new(|panic| {
         lines::give_up(&format!("the worker panicked: {panic}"))
     }));
-    let mut worker = Worker::default();
+    let mut attached = None;
     loop {
         let line = match lines::next() {
             Ok(Some(line)) if line.is_empty() => continue,
@@ -54,11 +54,11 @@ pub fn main(far: impl FnOnce(Command) -> u8) -> u8 {
             Ok(command) => command,
             Err(error) => lines::give_up(&format!("not a command of the protocol: {error}")),
         };
-        if worker.trial.is_none() && matches!(command, Command::Host { .. }) {
+        if attached.is_none() && matches!(command, Command::Host { .. }) {
             return far(command);
         }
         let stop = command == Command::Stop;
-        match worker.obey(command) {
+        match obey(&mut attached, command) {
             Ok(reply) => {
                 if lines::reply(&reply).is_err() || stop {
                     return 0;
@@ -67,11 +67,6 @@ pub fn main(far: impl FnOnce(Command) -> u8) -> u8 {
             Err(error) => lines::give_up_after(&error),
         }
     }
-}
-
-#[derive(Default)]
-struct Worker {
-    trial: Option<Trial>,
 }
 
 struct Trial {
@@ -85,61 +80,59 @@ struct Trial {
     time: Time,
 }
 
-impl Worker {
-    fn attached(&mut self) -> io::Result<&mut Trial> {
-        self.trial.as_mut().ok_or_else(|| sys::failure("nothing is attached"))
-    }
-
-    fn obey(&mut self, command: Command) -> io::Result<Reply> {
-        match command {
-            Command::Describe => Ok(Reply::Described(serde_json::to_value(description())?)),
-            Command::Attach {
-                case,
-                seats,
-                samples_fd,
-                meeting_fd,
-                deadline_ms,
-                parent,
-                scratch,
-                trial,
-                schedule,
-                ..
-            } => {
-                if self.trial.is_some() {
-                    return Err(sys::failure("already attached"));
-                }
-                tied(parent, deadline_ms)?;
-                let case: Case = case.parse().map_err(|e| sys::failure(format!("case: {e}")))?;
-                let row = mechanism::find(case.mechanism_name()).ok_or_else(|| {
-                    sys::failure(format!("this worker has no mechanism `{}`", case.mechanism))
-                })?;
-                let time = if case.has_virtual_clock() { Time::Virtual } else { Time::Real };
-                let meeting = adopt(meeting_fd)?;
-                let common = Common { row, case, meeting, schedule, trial, time, deadline_ms };
-                let samples = adopt(samples_fd)?.map(File::from);
-                let (attached, trial) = attach(common, seats, samples, scratch)?;
-                self.trial = Some(trial);
-                Ok(Reply::Attached { pid: std::process::id(), seats: attached })
+/// Does what a command says, to the trial that is attached or is to be.
+fn obey(attached: &mut Option<Trial>, command: Command) -> io::Result<Reply> {
+    let nothing = || sys::failure("nothing is attached");
+    match command {
+        Command::Describe => Ok(Reply::Described(serde_json::to_value(description())?)),
+        Command::Attach {
+            case,
+            seats,
+            samples_fd,
+            meeting_fd,
+            deadline_ms,
+            parent,
+            scratch,
+            trial,
+            schedule,
+            ..
+        } => {
+            if attached.is_some() {
+                return Err(sys::failure("already attached"));
             }
-            Command::Meet => Err(sys::failure("this worker offers no addresses")),
-            Command::Clock { cpu } => calibrate::clock(cpu).map(Reply::Clock),
-            Command::Distances { cpus } => distances::between(&cpus),
-            Command::Gate { exchanges, steps } => self.attached()?.gate(exchanges, steps),
-            Command::IdleSpin { cpu, deadline_ms, parent } => {
-                tied(parent, deadline_ms)?;
-                match idle(cpu)? {}
-            }
-            Command::Run { phase, count, stamp, cap_ns } => {
-                if let Stamp::Batch { n } | Stamp::TwoLengths { n } = stamp
-                    && !(1..=1 << 40).contains(&n)
-                {
-                    return Err(sys::failure(format!("a batch cannot have {n} operations")));
-                }
-                self.attached()?.run(PhaseSpec { phase, count, stamp, cap_ns })
-            }
-            Command::Host { .. } => Err(sys::failure("a worker of a trial is no far host")),
-            Command::Stop => Ok(Reply::Stopped),
+            tied(parent, deadline_ms)?;
+            let case: Case = case.parse().map_err(|e| sys::failure(format!("case: {e}")))?;
+            let row = mechanism::find(case.mechanism_name()).ok_or_else(|| {
+                sys::failure(format!("this worker has no mechanism `{}`", case.mechanism))
+            })?;
+            let time = if case.has_virtual_clock() { Time::Virtual } else { Time::Real };
+            let meeting = adopt(meeting_fd)?;
+            let common = Common { row, case, meeting, schedule, trial, time, deadline_ms };
+            let samples = adopt(samples_fd)?.map(File::from);
+            let (seats, trial) = attach(common, seats, samples, scratch)?;
+            *attached = Some(trial);
+            Ok(Reply::Attached { pid: std::process::id(), seats })
         }
+        Command::Meet => Err(sys::failure("this worker offers no addresses")),
+        Command::Clock { cpu } => calibrate::clock(cpu).map(Reply::Clock),
+        Command::Distances { cpus } => distances::between(&cpus),
+        Command::Gate { exchanges, steps } => {
+            attached.as_mut().ok_or_else(nothing)?.gate(exchanges, steps)
+        }
+        Command::IdleSpin { cpu, deadline_ms, parent } => {
+            tied(parent, deadline_ms)?;
+            match idle(cpu)? {}
+        }
+        Command::Run { phase, count, stamp, cap_ns } => {
+            if let Stamp::Batch { n } | Stamp::TwoLengths { n } = stamp
+                && !(1..=1 << 40).contains(&n)
+            {
+                return Err(sys::failure(format!("a batch cannot have {n} operations")));
+            }
+            attached.as_mut().ok_or_else(nothing)?.run(PhaseSpec { phase, count, stamp, cap_ns })
+        }
+        Command::Host { .. } => Err(sys::failure("a worker of a trial is no far host")),
+        Command::Stop => Ok(Reply::Stopped),
     }
 }
 
