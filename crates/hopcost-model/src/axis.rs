@@ -134,7 +134,7 @@ pub static AXES: [Axis; 24] = [
     Axis::new("rate", Kind::Number(Unit::Rate, RATE_MIN, RATE_MAX), Of::Load)
         .help("Messages per second of a load (0.5,10k,1.5M, or 10k..800k, doubled each time)")
         .with_default("10000")
-        .stored(|case| case.rate.map(Value::Rate), |case, of| case.rate = of.rate()),
+        .stored(|case| case.rate.map(Value::Rate), |case, of| case.rate = of.parsed()),
     Axis::new("boundary", Kind::Word(spelling::<Boundary>), Of::TwoEnds)
         .help("Boundaries (inline, thread, process, namespace, host)")
         .stored(
@@ -355,13 +355,6 @@ impl Value {
             Value::Number(number) => T::try_from(*number).ok(),
             Value::Rate(rate) => T::try_from(rate.whole()?).ok(),
             Value::Word(_) => None,
-        }
-    }
-    /// A rate, if it is one.
-    pub fn rate(&self) -> Option<Rate> {
-        match self {
-            Value::Rate(rate) => Some(*rate),
-            Value::Number(_) | Value::Word(_) => None,
         }
     }
     /// What it stands for, by its spelling.

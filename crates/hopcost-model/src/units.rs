@@ -71,18 +71,23 @@ pub fn parse_duration_ns(text: &str) -> Result<u64, UnitError> {
     })
 }
 
+/// A number in the largest of these units in which it is a whole number of such parts as tenths.
+fn scaled(
+    number: u64,
+    parts: u64,
+    units: [(u64, &'static str); 3],
+) -> Option<(String, &'static str)> {
+    let fits = |of: &(u64, &str)| number >= of.0 && number.is_multiple_of(of.0 / parts);
+    let (unit, name) = units.into_iter().find(fits)?;
+    let decimals = parts.ilog10() as usize;
+    let text = format!("{}.{:0decimals$}", number / unit, number % unit / (unit / parts));
+    Some((text.trim_end_matches('0').trim_end_matches('.').to_owned(), name))
+}
+
 /// A number in the shortest exact spelling (`500`, `10k`, `1.5M`).
 pub fn format_number(number: u64) -> String {
-    for (unit, name) in [(1_000_000_000u64, "G"), (1_000_000, "M"), (1_000, "k")] {
-        let tenths = unit / 10;
-        if number >= unit && number.is_multiple_of(tenths) {
-            return match (number / unit, number % unit / tenths) {
-                (whole, 0) => format!("{whole}{name}"),
-                (whole, tenth) => format!("{whole}.{tenth}{name}"),
-            };
-        }
-    }
-    number.to_string()
+    let found = scaled(number, 10, [(1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")]);
+    found.map_or(number.to_string(), |(text, unit)| text + unit)
 }
 
 /// Messages a second, exact to a thousandth.
@@ -170,24 +175,15 @@ impl<'de> serde::Deserialize<'de> for Rate {
 
 /// Bytes in the shortest exact spelling (`64 B`, `4 KiB`).
 pub fn spaced_size(bytes: u64) -> String {
-    for (unit, name) in [(1u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
-        if bytes >= unit && bytes.is_multiple_of(unit) {
-            return format!("{} {name}", bytes / unit);
-        }
-    }
-    format!("{bytes} B")
+    let found = scaled(bytes, 1, [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")]);
+    found.map_or(format!("{bytes} B"), |(text, unit)| format!("{text} {unit}"))
 }
 
 /// A duration that is known exactly, in the largest unit that needs no more than
 /// three decimals (`10 µs`, `1.5 ms`).
 pub fn exact_duration(ns: u64) -> String {
-    for (unit, name) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")] {
-        if ns >= unit && ns.is_multiple_of(unit / 1_000) {
-            let text = format!("{}.{:03}", ns / unit, ns % unit / (unit / 1_000));
-            return format!("{} {name}", text.trim_end_matches('0').trim_end_matches('.'));
-        }
-    }
-    format!("{ns} ns")
+    let found = scaled(ns, 1_000, [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "µs")]);
+    found.map_or(format!("{ns} ns"), |(text, unit)| format!("{text} {unit}"))
 }
 
 #[cfg(test)]

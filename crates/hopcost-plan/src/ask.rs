@@ -376,7 +376,7 @@ pub(crate) fn read_all(axis: &Axis, text: &str) -> Result<Vec<Value>, String> {
     if first >= last {
         return Err(wrong("does not rise"));
     }
-    let from = first.rate().map_or(1, Rate::in_thousandths);
+    let from = if let Value::Rate(rate) = first { rate.in_thousandths() } else { 1 };
     let powers = std::iter::successors(Some(from), |power| power.checked_mul(factor));
     let value = |number| match unit {
         Unit::Rate => Value::Rate(Rate::thousandths(number)),

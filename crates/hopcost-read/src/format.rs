@@ -5,30 +5,19 @@ use hopcost_model::{Case, Runtimes};
 
 /// A duration with three significant digits in the unit that fits.
 pub fn ns(value: f64) -> String {
-    let size = value.abs();
-    let (scaled, unit) = if size < 1e3 {
-        (value, "ns")
-    } else if size < 1e6 {
-        (value / 1e3, "µs")
-    } else if size < 1e9 {
-        (value / 1e6, "ms")
-    } else {
-        (value / 1e9, "s")
-    };
-    format!("{} {unit}", three(scaled))
+    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
+    let (unit, name) =
+        units.into_iter().find(|(unit, _)| value.abs() >= *unit).unwrap_or((1.0, "ns"));
+    format!("{} {name}", three(value / unit))
 }
 
 /// A number with three significant digits (all digits of its whole part).
 pub fn three(value: f64) -> String {
-    let size = value.abs();
-    let decimals = if size >= 99.95 || size == 0.0 {
-        0
-    } else if size >= 9.995 {
-        1
-    } else if size >= 0.9995 {
-        2
-    } else {
-        3
+    let decimals = match value.abs() {
+        size if size >= 99.95 || size == 0.0 => 0,
+        size if size >= 9.995 => 1,
+        size if size >= 0.9995 => 2,
+        _ => 3,
     };
     format!("{value:.decimals$}")
 }

@@ -104,16 +104,12 @@ fn pool(name: &str) -> String {
     if numbered { format!("{stem}*") } else { name.to_owned() }
 }
 
-/// Whose process an end runs in: the caller's where both are threads of one.
-fn process_of(case: &Case, role: Role) -> Role {
-    if case.two_processes() { role } else { Role::Caller }
-}
-
 /// Whether an end of another runtime is no thread of its own; unknown is no. A call
 /// has but one end.
 pub fn is_no_thread(case: &Case, threads: &[ThreadResult], role: Role) -> bool {
     let there = role == Role::Caller || case.two_ends();
-    let process = process_of(case, role);
+    // Of both ends in one process, that is the caller's.
+    let process = if case.two_processes() { role } else { Role::Caller };
     there
         && !case.runtimes.of(role).is_rust()
         && threads.iter().any(|thread| thread.process == process)

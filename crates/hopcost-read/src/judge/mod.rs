@@ -213,15 +213,9 @@ impl<'a> Bench<'a> {
     /// The cases of a check, by level; those of two names whose levels agree in what both vary.
     fn pairs(&self, claim: &Claim, check: &Check) -> Vec<Pair<'a>> {
         let firsts = self.of_name(claim, &check.of);
-        let seconds = check.over().map_or_else(
-            || vec![(Level::new(), None)],
-            |over| {
-                self.of_name(claim, over)
-                    .into_iter()
-                    .map(|(level, one)| (level, Some(one)))
-                    .collect()
-            },
-        );
+        let some = |(level, one)| (level, Some(one));
+        let seconds = check.over().map(|over| self.of_name(claim, over).into_iter().map(some));
+        let seconds = seconds.map_or(vec![(Level::new(), None)], |all| all.collect());
         let mut pairs: Vec<Pair> = Vec::new();
         for (first, one) in &firsts {
             let agrees = |second: &Level| {
