@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use hopcost_model::fleet::{IndexedRun, RawFleet, is_host_name};
 use hopcost_model::text::escaped;
+use hopcost_model::{IndexedRun, RawFleet, is_host_name};
 use serde::Deserialize;
 
 use crate::connect::{self, MakeFolder};

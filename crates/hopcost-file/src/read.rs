@@ -6,10 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use hopcost_model::parallel;
-use hopcost_model::plan::PlannedCase;
-use hopcost_model::protocol::EndCounters;
-use hopcost_model::raw::{RawRun, RawTrial, YardstickReading};
+use hopcost_model::{EndCounters, PlannedCase, RawRun, RawTrial, YardstickReading, parallel};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction};
 use serde::de::DeserializeOwned;

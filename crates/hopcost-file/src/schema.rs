@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use hopcost_model::Document;
-use hopcost_model::columns::CaseParts;
+use hopcost_model::{CaseParts, Document};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::{Error, Result};

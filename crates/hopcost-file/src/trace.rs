@@ -1,6 +1,6 @@
 //! The events of a traced phase as stored: JSON in a zlib stream.
 
-use hopcost_model::trace::TraceEvent;
+use hopcost_model::TraceEvent;
 
 use crate::samples::{unzlib, zlib};
 
@@ -50,7 +50,7 @@ fn check(events: &[TraceEvent]) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hopcost_model::trace::{TraceKind, TraceThread};
+    use hopcost_model::{TraceKind, TraceThread};
 
     #[test]
     fn only_what_is_packed_is_read() {

@@ -5,12 +5,9 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use hopcost_model::columns::CaseParts;
-use hopcost_model::finding::{Finding, Validity};
-use hopcost_model::host::Host;
-use hopcost_model::plan::{Plan, PlannedCase};
-use hopcost_model::raw::{RawRun, RawTrial, RunAbout};
-use hopcost_model::results::Estimate;
+use hopcost_model::{
+    CaseParts, Estimate, Finding, Host, Plan, PlannedCase, RawRun, RawTrial, RunAbout, Validity,
+};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params_from_iter};
 use serde::{Deserialize, Serialize};

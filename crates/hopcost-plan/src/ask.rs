@@ -10,9 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
 
-use hopcost_model::axis::{AXES, Axis, Kind, Unit, Value};
-use hopcost_model::case::{Case, CaseError, Placement, Workload};
-use hopcost_model::units::{Rate, parse_duration_ns, parse_size};
+use hopcost_model::units::{parse_duration_ns, parse_size};
+use hopcost_model::{AXES, Axis, Case, CaseError, Kind, Placement, Rate, Unit, Value, Workload};
 use serde::Deserialize;
 
 use crate::error::{Origin, Result, plain, quote, unknown};

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use hopcost_model::case::{Boundary, Runtime, Runtimes, WaitKind, Workload};
-use hopcost_model::describe::{Description, RuntimeFacts};
-use hopcost_model::mechanism::{Mechanism, ParameterDescription, PayloadRange};
+use hopcost_model::{
+    Boundary, Description, Mechanism, ParameterDescription, PayloadRange, Runtime, RuntimeFacts,
+    Runtimes, WaitKind, Workload,
+};
 
 use crate::ask::{Pattern, Values};
 use crate::error::{nearest, plain, quote, unknown};

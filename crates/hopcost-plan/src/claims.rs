@@ -3,9 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::axis::Axis;
-use hopcost_model::case::Case;
-use hopcost_model::results::{JudgedUnit, Region, Statistic};
+use hopcost_model::{Axis, Case, JudgedUnit, Region, Statistic};
 use serde::Deserialize;
 use toml::Spanned;
 

@@ -5,13 +5,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use hopcost_model::axis::AXES;
-use hopcost_model::case::{
-    Ack, AckSize, Boundary, Case, IdleKnob, Placement, Role, Runtime, Touch, WaitKind, Waits,
-    Workload,
+use hopcost_model::{
+    AXES, Ack, AckSize, Boundary, Case, EndsOf, IdleKnob, Mechanism, PayloadRange, Placement, Role,
+    Runtime, Touch, WaitKind, Waits, Workload,
 };
-use hopcost_model::mechanism::{Mechanism, PayloadRange};
-use hopcost_model::workload::EndsOf;
 
 use crate::catalog::Catalog;
 use crate::error::{plain, words};

@@ -50,8 +50,8 @@ mod suite;
 mod time;
 mod yardstick;
 
+use hopcost_model::Plan;
 pub use hopcost_model::describe::RuntimeFacts;
-use hopcost_model::plan::Plan;
 
 use error::Result;
 

@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::axis::Value;
-use hopcost_model::case::Placement;
+use hopcost_model::{Placement, Value};
 
 use crate::error::{Origin, PlanError, Result, words};
 

@@ -3,7 +3,7 @@
 //! by any later version, so this file must never change what it returns; the
 //! fixed vectors of the tests hold it to that.
 
-use hopcost_model::plan::{Plan, Question, ROUNDS_A_BLOCK, ROUNDS_A_LOOK};
+use hopcost_model::{Plan, Question, ROUNDS_A_BLOCK, ROUNDS_A_LOOK};
 use hopcost_stats::contrast;
 use hopcost_stats::rng::{SplitMix64, mix};
 

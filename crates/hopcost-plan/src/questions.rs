@@ -2,14 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hopcost_model::axis::{AXES, Axis, Kind, Unit};
-use hopcost_model::case::{Case, Placement, Role, Runtime, WaitKind, Workload};
 use hopcost_model::group::distinct;
-use hopcost_model::plan::{
-    ClaimsPlan, ComparisonPlan, Plan, PlannedCase, Question, ROUNDS_A_BLOCK,
-};
-use hopcost_model::results::AdviceRequest;
 use hopcost_model::text::some;
+use hopcost_model::{
+    AXES, AdviceRequest, Axis, Case, ClaimsPlan, ComparisonPlan, Kind, Placement, Plan,
+    PlannedCase, Question, ROUNDS_A_BLOCK, Role, Runtime, Unit, WaitKind, Workload,
+};
 
 use crate::ask::{Ask, Selector, SuiteSource, read_all};
 use crate::catalog::Catalog;

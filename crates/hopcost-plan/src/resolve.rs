@@ -6,9 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use hopcost_model::case::{Case, Placement};
 use hopcost_model::group::distinct;
-use hopcost_model::plan::{Plan, PlannedCase};
+use hopcost_model::{Case, Placement, Plan, PlannedCase};
 
 use crate::ask::{Ask, CASES_MAX, CROSS, Selector, SuiteSource, Values, too_many};
 use crate::catalog::Catalog;

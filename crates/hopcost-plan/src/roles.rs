@@ -6,9 +6,9 @@
 //!   mechanism plays it. An end whose runtime has not plays the carrier of the
 //!   other's. Either must say `peers: any`: it speaks the carrier's bytes.
 
-use hopcost_model::case::{Boundary, Case, Ends, Runtime, Runtimes, Workload};
-use hopcost_model::describe::Description;
-use hopcost_model::mechanism::{LinkSource, Mechanism, Peers};
+use hopcost_model::{
+    Boundary, Case, Description, Ends, LinkSource, Mechanism, Peers, Runtime, Runtimes, Workload,
+};
 
 /// What each end of a case plays.
 #[derive(Debug, Clone, PartialEq)]

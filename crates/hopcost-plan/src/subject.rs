@@ -14,9 +14,10 @@
 
 use std::borrow::Cow;
 
-use hopcost_model::axis::{AXES, Axis, Of, Value};
-use hopcost_model::case::{Boundary, Case, Ends, Placement, Runtimes, WaitKind, Waits, Workload};
-use hopcost_model::mechanism::Mechanism;
+use hopcost_model::{
+    AXES, Axis, Boundary, Case, Ends, Mechanism, Of, Placement, Runtimes, Value, WaitKind, Waits,
+    Workload,
+};
 
 use crate::ask::{CASES_MAX, CROSS, Pattern, Selector, Values, axis_keys, too_many};
 use crate::catalog::{Catalog, supposed};

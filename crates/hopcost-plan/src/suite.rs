@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::axis::Axis;
-use hopcost_model::plan::TrialShape;
+use hopcost_model::{Axis, TrialShape};
 use serde::Deserialize;
 use toml::{Spanned, Value};
 

@@ -6,11 +6,11 @@
 //! keeps its length whatever the budget; it is cut short only where fewer than
 //! [`ROUNDS_FOR_INTERVAL`] rounds would fit.
 
-use hopcost_model::case::{Boundary, Case, IdleKnob, Placement, Runtime};
-use hopcost_model::describe::{RuntimeFacts, WarmUp};
-use hopcost_model::plan::{Plan, ROUNDS_A_BLOCK, TrialShape};
 use hopcost_model::units::parse_duration_ns;
-use hopcost_model::workload::PhaseLength;
+use hopcost_model::{
+    Boundary, Case, IdleKnob, PhaseLength, Placement, Plan, ROUNDS_A_BLOCK, Runtime, RuntimeFacts,
+    TrialShape, WarmUp,
+};
 use toml::Value;
 
 use crate::ask::Ask;
@@ -404,7 +404,7 @@ impl Time {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::plan::{PlannedCase, Question};
+    use hopcost_model::{PlannedCase, Question};
 
     use super::*;
 

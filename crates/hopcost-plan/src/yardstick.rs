@@ -1,10 +1,10 @@
 //! Which yardstick belongs to the trials of a case: chosen by what the case does, before
 //! anything is measured, and never by an outcome.
 
-use hopcost_model::case::{Boundary, Case, Ends, Placement, Runtime, WaitKind, Workload};
-use hopcost_model::mechanism::Mechanism;
-use hopcost_model::plan::Plan;
-use hopcost_model::raw::{Reference, Yardstick, YardstickClass};
+use hopcost_model::{
+    Boundary, Case, Ends, Mechanism, Placement, Plan, Reference, Runtime, WaitKind, Workload,
+    Yardstick, YardstickClass,
+};
 
 /// What a message of the yardsticks that sleep carries, in bytes.
 const PAYLOAD_BYTES: u32 = 64;
@@ -159,8 +159,7 @@ fn played(class: YardstickClass, placement: Option<Placement>) -> Case {
 mod tests {
     use std::collections::BTreeMap;
 
-    use hopcost_model::mechanism::TABLE;
-    use hopcost_model::plan::PlannedCase;
+    use hopcost_model::{PlannedCase, TABLE};
 
     use super::*;
 

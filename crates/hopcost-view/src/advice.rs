@@ -1,6 +1,6 @@
 //! Which mechanism to use.
 
-use hopcost_model::case::Placement;
+use hopcost_model::Placement;
 use hopcost_read::advice::{Advice, Candidate, Fit};
 use hopcost_read::results::Estimate;
 
@@ -84,7 +84,7 @@ fn setting(advice: &Advice) -> String {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::case::Boundary;
+    use hopcost_model::Boundary;
     use hopcost_read::results::AdviceRequest;
 
     use super::*;

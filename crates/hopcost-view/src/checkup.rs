@@ -142,7 +142,7 @@ fn machine_of(found: &Checkup) -> Block {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::case::Placement;
+    use hopcost_model::Placement;
     use hopcost_read::results::CpuLine;
 
     use super::*;

@@ -1,7 +1,7 @@
 //! Rows of CSV after RFC 4180 (but lines end with a line feed alone), and the stored samples of a run.
 //! An empty field is a value that is not known or does not apply.
 
-use hopcost_model::raw::RawRun;
+use hopcost_model::RawRun;
 
 use crate::markup::put;
 

@@ -1,7 +1,7 @@
 //! A run's cases as CSV in the rows and columns of somebody else's table, which a suite
 //! lists.
 
-use hopcost_model::case::Case;
+use hopcost_model::Case;
 use hopcost_plan::{Export, ExportColumn};
 use hopcost_read::results::{CaseResult, CounterResult, Results, Status};
 use serde_json::json;
@@ -75,7 +75,7 @@ fn value(case: &CaseResult, name: &str) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::case::Role;
+    use hopcost_model::Role;
 
     use super::*;
     use crate::stored;

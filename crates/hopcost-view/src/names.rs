@@ -1,6 +1,6 @@
 //! How cases, places and quantiles are called in every view.
 
-use hopcost_model::case::library_of;
+use hopcost_model::library_of;
 use hopcost_read::results::{CaseResult, Estimate, LadderGroup, LadderRow, Results};
 
 pub(crate) use hopcost_read::results::Place;

@@ -1,8 +1,7 @@
 //! What a run would do, before it is done.
 
-use hopcost_model::SCHEMA;
 use hopcost_model::group::grouped;
-use hopcost_model::plan::Plan;
+use hopcost_model::{Plan, SCHEMA};
 use serde_json::json;
 
 use crate::number;

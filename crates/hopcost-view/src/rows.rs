@@ -1,8 +1,6 @@
 //! What rows are made of.
 
-use hopcost_model::plan::TrialShape;
-use hopcost_model::raw::{Build, Reference, RunAbout};
-use hopcost_model::{Document, Field};
+use hopcost_model::{Build, Document, Field, Reference, RunAbout, TrialShape};
 use hopcost_read::results::{
     AdviceRequest, Along, ComparedFleets, Contrast, Estimate, LoadQuantiles, Quiet, Ratio, Region,
     Segment,

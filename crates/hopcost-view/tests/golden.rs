@@ -4,7 +4,7 @@
 mod facts;
 mod stored;
 
-use hopcost_model::mechanism::Mechanism;
+use hopcost_model::Mechanism;
 use hopcost_read::results::{Judged, Results};
 use hopcost_view::StoredRun;
 use hopcost_view::answer::{Answer, Content};

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hasher};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hopcost_model::raw::{Build, RunAbout};
+use hopcost_model::{Build, RunAbout};
 use hopcost_stats::rng::SplitMix64;
 
 /// How this binary was built.

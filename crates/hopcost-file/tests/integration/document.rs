@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::common::{MIXED, STREAM, WAKE, fresh, make};
-use hopcost_model::protocol::Stamp;
-use hopcost_model::raw::RawRun;
+use hopcost_model::{RawRun, Stamp};
 use rusqlite::Connection;
 use tempfile::TempDir;
 

@@ -7,9 +7,7 @@ use crate::common::{
     make, open, trial,
 };
 use hopcost_file::{EstimateRow, open_for_resume};
-use hopcost_model::finding::{Code, Finding, Severity, Validity};
-use hopcost_model::raw::RawTrial;
-use hopcost_model::results::Estimate;
+use hopcost_model::{Code, Estimate, Finding, RawTrial, Severity, Validity};
 use rusqlite::Connection;
 
 #[test]

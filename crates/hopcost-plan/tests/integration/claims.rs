@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use hopcost_model::plan::{Plan, Question};
+use hopcost_model::{Plan, Question};
 use hopcost_plan::{Ask, Catalog, PlanError, SuiteSource, judging, parse_claims};
 
 use crate::common::{answers, mechanisms, two};

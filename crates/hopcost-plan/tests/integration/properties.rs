@@ -1,7 +1,7 @@
 //! What holds whatever is asked.
 
 use crate::common::*;
-use hopcost_model::case::Placement;
+use hopcost_model::Placement;
 use hopcost_plan::order;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};

@@ -2,8 +2,7 @@
 
 use crate::common::answers;
 use crate::common::runtimes::{CPP, GO, JAVA, PYTHON, describe, rust};
-use hopcost_model::case::{Case, Role, Runtime};
-use hopcost_model::describe::Description;
+use hopcost_model::{Case, Description, Role, Runtime};
 use hopcost_plan::{Roles, assign};
 
 fn play(id: &str) -> Result<Roles, String> {

@@ -5,8 +5,7 @@ use std::cell::Cell;
 
 use crate::common::runtimes::{JAVA, PYTHON, here, scan};
 use crate::common::*;
-use hopcost_model::case::{Boundary, Case, Placement};
-use hopcost_model::plan::Plan;
+use hopcost_model::{Boundary, Case, Placement, Plan};
 use hopcost_plan::{Ask, PlanError, RuntimeFacts, expected};
 
 fn planned(ask: &Ask) -> Result<Plan, PlanError> {

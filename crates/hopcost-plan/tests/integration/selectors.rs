@@ -2,8 +2,7 @@
 
 use crate::common::runtimes::scan;
 use crate::common::*;
-use hopcost_model::axis::Axis;
-use hopcost_model::case::Placement;
+use hopcost_model::{Axis, Placement};
 use hopcost_plan::{Ask, Catalog, Machine, ensure_live, expected, suite};
 
 /// The plan of a selector.

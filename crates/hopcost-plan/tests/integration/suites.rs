@@ -1,8 +1,7 @@
 //! Suite files: the shipped ones, the documented one, and broken ones.
 
 use crate::common::*;
-use hopcost_model::case::Placement;
-use hopcost_model::plan::Plan;
+use hopcost_model::{Placement, Plan};
 use hopcost_plan::{Ask, Machine, SHIPPED, TRIAL_DEFAULT, expected, parse_suite, trial_ns};
 
 #[test]

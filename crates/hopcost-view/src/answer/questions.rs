@@ -2,9 +2,7 @@
 
 use std::iter::once;
 
-use hopcost_model::columns::CaseParts;
-use hopcost_model::raw::RunAbout;
-use hopcost_model::{Document, Field};
+use hopcost_model::{CaseParts, Document, Field, RunAbout};
 use hopcost_read::advice::Advice;
 use hopcost_read::results::{
     CaseResult, Checkup, Compared, Comparison, Estimate, ExplainedCase, Explanation, Judged,

@@ -1,6 +1,6 @@
 //! Values as markup.
 
-use hopcost_model::finding::Severity;
+use hopcost_model::Severity;
 
 use crate::markup::{Esc, put};
 use crate::number::Shown;

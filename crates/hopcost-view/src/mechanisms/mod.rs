@@ -1,11 +1,10 @@
 //! What is known of the mechanisms, of hopcost's own and of other runtimes' alike.
 
-use hopcost_model::SCHEMA;
-use hopcost_model::case::Workload;
-use hopcost_model::describe::{Description, RuntimeFacts};
 use hopcost_model::group::grouped;
-use hopcost_model::mechanism::{Mechanism, Peers, PerOperation, Shape, WaitFacts};
-use hopcost_model::text;
+use hopcost_model::{
+    Description, Mechanism, Peers, PerOperation, RuntimeFacts, SCHEMA, Shape, WaitFacts, Workload,
+    text,
+};
 use serde_json::{Value, json};
 
 use crate::section::model::{

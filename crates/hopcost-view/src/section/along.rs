@@ -3,10 +3,10 @@
 
 use std::cmp::Ordering;
 
-use hopcost_model::axis::{self, Axis, Kind};
-use hopcost_model::case::Case;
+use hopcost_model::axis;
 use hopcost_model::text::span;
 use hopcost_model::units::format_number;
+use hopcost_model::{Axis, Case, Kind};
 use hopcost_read::results::{Along, Compared, Contrast, RunComparison};
 
 use super::contrasts::{difference, margin, name, side, verdict};

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use hopcost_model::case::Case;
+use hopcost_model::Case;
 use hopcost_model::group::distinct;
 use hopcost_model::text::{count, some};
 use hopcost_read::results::{

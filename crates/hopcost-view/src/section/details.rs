@@ -1,8 +1,8 @@
 //! Details: every case, those without numbers, the machine over the run, the runtimes, and how to
 //! read all of it.
 
+use hopcost_model::Reading;
 use hopcost_model::group::grouped;
-use hopcost_model::host::Reading;
 use hopcost_read::results::{CaseResult, Results, Status, TcpResult};
 
 use super::fields::table;

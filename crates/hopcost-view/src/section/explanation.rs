@@ -1,6 +1,6 @@
 //! Where the time of a hop goes: its segments, and those of two cases side by side.
 
-use hopcost_model::finding::Code;
+use hopcost_model::Code;
 use hopcost_read::results::{
     ComparedSegment, ExplainedCase, ExplainedSegment, Explanation, LeftOutHops, Results,
 };
@@ -149,7 +149,7 @@ fn known(case: &ExplainedCase) -> impl Iterator<Item = Block> {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::case::Role;
+    use hopcost_model::Role;
     use hopcost_read::results::{Contrast, Estimate, Leg, Segment, SegmentKind, Verdict};
 
     use super::*;

@@ -1,8 +1,8 @@
 //! The findings, by code and severity: what was seen and what can be done.
 
-use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::group::{distinct, grouped};
 use hopcost_model::text::count;
+use hopcost_model::{Code, Finding, Severity};
 use hopcost_read::results::Results;
 
 use super::model::{Block, Cell, Fold, Medium, Rows, Section, says, words};

@@ -1,10 +1,8 @@
 //! What was measured, where, by which command, and how far it can be trusted.
 
-use hopcost_model::finding::{Finding, Severity};
 use hopcost_model::group::distinct;
-use hopcost_model::host::Host;
-use hopcost_model::raw::YardstickClass;
 use hopcost_model::text::count;
+use hopcost_model::{Finding, Host, Severity, YardstickClass};
 use hopcost_read::results::{Results, Status};
 
 use super::fields::facts_of;

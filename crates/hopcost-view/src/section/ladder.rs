@@ -1,9 +1,8 @@
 //! What may be compared with each other, a table for each, the cheapest first: every number of a
 //! case.
 
-use hopcost_model::case::Workload;
-use hopcost_model::finding::Validity;
 use hopcost_model::group::distinct;
+use hopcost_model::{Validity, Workload};
 use hopcost_read::results::{CaseResult, LadderGroup, LadderRow, Results, Statistic, Status};
 
 use super::answer::stalled;

@@ -1,8 +1,7 @@
 //! Loads: one table a mechanism and setting, one row a rate.
 
-use hopcost_model::finding::{Code, Severity};
 use hopcost_model::group::grouped;
-use hopcost_model::units::Rate;
+use hopcost_model::{Code, Rate, Severity};
 use hopcost_read::results::{CaseResult, LoadResult, Results, Statistic};
 
 use super::headline::{Headline, titled};

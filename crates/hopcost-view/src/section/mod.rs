@@ -21,7 +21,7 @@ mod published;
 pub(crate) mod shapes;
 pub(crate) mod words;
 
-use hopcost_model::case::Workload;
+use hopcost_model::Workload;
 use hopcost_read::results::Results;
 
 pub(crate) use answer::between;

@@ -1,7 +1,7 @@
 //! What a report shows, before any view writes it: sections of paragraphs, tables and
 //! charts. A cell holds the text and the number of its value; a view sets them in its own way.
 
-use hopcost_model::finding::{Code, Severity, Validity};
+use hopcost_model::{Code, Severity, Validity};
 use hopcost_read::results::{Estimate, Ratio, Ruling};
 
 use crate::chart::model::Chart;

@@ -1,6 +1,6 @@
 //! What is drawn of a run beside its tables: values along an axis, percentile curves, trials.
 
-use hopcost_model::case::Workload;
+use hopcost_model::Workload;
 use hopcost_model::group::{distinct, grouped};
 use hopcost_read::results::{
     CaseResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status, TrialPoint,

@@ -1,9 +1,8 @@
 //! What several sections say of cases: their settings, their counts, and why some have
 //! no numbers.
 
-use hopcost_model::axis::Axis;
-use hopcost_model::case::Role;
 use hopcost_model::group::{distinct, grouped};
+use hopcost_model::{Axis, Role};
 use hopcost_read::results::{CaseResult, CounterResult, Estimate, Results, Statistic, Status};
 
 use super::model::{Block, Cell, Unit, notes};

@@ -1,7 +1,7 @@
 //! Tables for the terminal: columns that do not fit go below their row, the least
 //! important first; where none may, they go on below each other.
 
-use hopcost_model::finding::Severity;
+use hopcost_model::Severity;
 
 use crate::section::model::{Cell, Column, Form, Kind, Table, What};
 use crate::style::{Align, Paint, TextStyle, pad, width_of, wrap};

@@ -1,7 +1,6 @@
 //! Mechanisms of the binary, of which one is not available here.
 
-use hopcost_model::describe::{Description, RuntimeFacts};
-use hopcost_model::mechanism::{Mechanism, TABLE};
+use hopcost_model::{Description, Mechanism, RuntimeFacts, TABLE};
 
 pub fn of(name: &str) -> Mechanism {
     let mut mechanism = TABLE[name].clone();

@@ -5,8 +5,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::{Mutex, OnceLock};
 
-use hopcost_model::plan::{ClaimsPlan, Question};
-use hopcost_model::raw::RawRun;
+use hopcost_model::{ClaimsPlan, Question, RawRun};
 use hopcost_read::results::Results;
 use hopcost_view::StoredRun;
 use serde_json::Value;

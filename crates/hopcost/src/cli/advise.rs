@@ -1,10 +1,10 @@
 //! `hopcost advise`: which mechanism meets the requirements, measured now or read from a stored run.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use hopcost_model::axis::{RATE_MAX, RATE_MIN};
-use hopcost_model::case::{Boundary, CaseError, Placement, Runtimes as Ends};
-use hopcost_model::plan::Plan;
-use hopcost_model::units::{Rate, parse_duration_ns, parse_size};
+use hopcost_model::units::{parse_duration_ns, parse_size};
+use hopcost_model::{
+    Boundary, CaseError, Placement, Plan, RATE_MAX, RATE_MIN, Rate, Runtimes as Ends,
+};
 use hopcost_plan::Ask;
 use hopcost_read::advice::{Advice, Answer};
 use hopcost_read::results::{AdviceRequest, SortedBy};

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use hopcost_file::Runs;
-use hopcost_model::axis::Axis;
+use hopcost_model::Axis;
 use hopcost_plan::{between, spelled};
 use hopcost_probe::interrupt;
 use hopcost_read::results::{Results, RunComparison};

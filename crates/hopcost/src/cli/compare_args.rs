@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use hopcost_model::case::{Case, Workload};
-use hopcost_model::plan::{ComparisonPlan, Plan};
 use hopcost_model::text::count;
+use hopcost_model::{Case, ComparisonPlan, Plan, Workload};
 use hopcost_plan::Ask;
 use hopcost_probe::mechanism;
 use hopcost_read::results::{Across, Compared, Statistic};

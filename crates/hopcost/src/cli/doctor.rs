@@ -4,11 +4,8 @@ use std::io::IsTerminal;
 use std::time::Instant;
 
 use hopcost_machine::{Root, topology};
-use hopcost_model::finding::Code;
-use hopcost_model::plan::Plan;
-use hopcost_model::protocol::EventReading;
-use hopcost_model::raw::{RawRun, RawTrial};
 use hopcost_model::text::count;
+use hopcost_model::{Code, EventReading, Plan, RawRun, RawTrial};
 use hopcost_plan::{Ask, Catalog};
 use hopcost_probe::mechanism;
 use hopcost_probe::worker::events::{CALL, Events, KERNEL};

@@ -1,6 +1,6 @@
 //! `hopcost explain`: where the time of a hop goes, by the kernel's events.
 
-use hopcost_model::plan::Plan;
+use hopcost_model::Plan;
 use hopcost_plan::Ask;
 
 use super::exit::{ensure, usage};

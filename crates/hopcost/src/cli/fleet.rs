@@ -7,9 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hopcost_file::EstimateRow;
-use hopcost_model::fleet::{HEADLINE, IndexedEstimate, IndexedRun};
-use hopcost_model::parallel;
-use hopcost_model::results::Estimate;
+use hopcost_model::{Estimate, HEADLINE, IndexedEstimate, IndexedRun, parallel};
 use hopcost_read::results::Results;
 use hopcost_read::stored;
 

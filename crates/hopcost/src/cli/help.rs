@@ -1,7 +1,7 @@
 //! What the help of a command shows: options under headings, and in `-h` those that most need.
 
 use clap::{Arg, Command};
-use hopcost_model::axis::Axis;
+use hopcost_model::Axis;
 
 use super::subcommand::Subcommand;
 

@@ -2,8 +2,7 @@
 
 use anyhow::Context;
 use hopcost_machine::Root;
-use hopcost_model::host::{Host, Reading, SUSPENDED};
-use hopcost_model::plan::Plan;
+use hopcost_model::{Host, Plan, Reading, SUSPENDED};
 use hopcost_plan::Machine;
 use hopcost_probe::{namespace, sys};
 

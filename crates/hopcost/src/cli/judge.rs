@@ -2,8 +2,8 @@
 
 use std::ffi::OsString;
 
-use hopcost_model::plan::{ClaimsPlan, Plan, Question};
 use hopcost_model::text::shell_word;
+use hopcost_model::{ClaimsPlan, Plan, Question};
 use hopcost_plan::{Ask, CLAIMS, SuiteSource};
 use hopcost_read::results::{Results, Ruling};
 

@@ -5,9 +5,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hopcost_model::axis::{AXES, Axis};
-use hopcost_model::plan::Plan;
 use hopcost_model::units::parse_duration_ns;
+use hopcost_model::{AXES, Axis, Plan};
 use hopcost_plan::Ask;
 
 use super::exit::usage;

@@ -3,9 +3,7 @@
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
-use hopcost_model::case::Boundary;
-use hopcost_model::mechanism::Mechanism;
-use hopcost_model::plan::Plan;
+use hopcost_model::{Boundary, Mechanism, Plan};
 use hopcost_probe::mechanism;
 
 use super::exit::{not_comparable, usage};

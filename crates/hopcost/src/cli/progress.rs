@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use hopcost_model::plan::Plan;
-use hopcost_model::raw::{RawRun, RawTrial};
 use hopcost_model::text::count;
+use hopcost_model::{Plan, RawRun, RawTrial};
 use hopcost_plan::Expected;
 use hopcost_probe::interrupt;
 use hopcost_stats::sample::median;

@@ -2,7 +2,7 @@
 //! completions SHELL`: a script made from the definition of the command line.
 
 use clap::{Command, ValueEnum};
-use hopcost_model::finding::Code;
+use hopcost_model::Code;
 
 use super::subcommand::{Called, Subcommand};
 use super::{exit, output};

@@ -4,12 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use hopcost_model::axis::{AXES, Axis};
-use hopcost_model::case::{Boundary, Workload};
-use hopcost_model::describe::Description;
 use hopcost_model::group::distinct;
-use hopcost_model::mechanism::Mechanism;
-use hopcost_model::plan::{Plan, PlannedCase};
+use hopcost_model::{AXES, Axis, Boundary, Description, Mechanism, Plan, PlannedCase, Workload};
 use hopcost_plan::{Ask, Machine, SuiteSource};
 use hopcost_probe::interrupt;
 

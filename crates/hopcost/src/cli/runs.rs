@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hopcost_file::{EstimateRow, Runs};
-use hopcost_model::case::Case;
-use hopcost_model::finding::{Code, Severity, Validity};
-use hopcost_model::raw::RawRun;
+use hopcost_model::{Case, Code, RawRun, Severity, Validity};
 use hopcost_read::results::{CaseResult, Results, Status};
 
 use super::exit::{self, usage};

@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use hopcost_file::{RunFile, Runs};
-use hopcost_model::describe::Description;
-use hopcost_model::plan::{Plan, Question};
-use hopcost_model::raw::{RawRun, RunAbout};
 use hopcost_model::text::shell_word;
+use hopcost_model::{Description, Plan, Question, RawRun, RunAbout};
 use hopcost_probe::interrupt;
 use hopcost_read::results::Results;
 

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use hopcost_file::Runs;
-use hopcost_model::plan::Plan;
+use hopcost_model::Plan;
 use hopcost_model::text::{count, shell_word};
 use hopcost_plan::Expected;
 use hopcost_read::results::{Results, Statistic};

@@ -2,9 +2,7 @@
 //! and no pilot, as JSON. For tests that count system calls, and for looking at
 //! one trial with strace or perf.
 
-use hopcost_model::case::{Case, Placement};
-use hopcost_model::plan::{Plan, TrialShape};
-use hopcost_model::protocol::Stamp;
+use hopcost_model::{Case, Placement, Plan, Stamp, TrialShape};
 use hopcost_plan::{Machine, TRACED_MAX};
 
 use super::exit::{self, usage};

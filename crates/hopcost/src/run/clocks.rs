@@ -5,9 +5,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use hopcost_model::case::Runtime;
-use hopcost_model::plan::Plan;
-use hopcost_model::protocol::{ClockReading, Command, Reply};
+use hopcost_model::{ClockReading, Command, Plan, Reply, Runtime};
 use hopcost_probe::interrupt;
 use hopcost_probe::orphans::Launch;
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use hopcost_machine::{LineTimes, Root, Topology, topology};
-use hopcost_model::protocol::{Command, Reply};
+use hopcost_model::{Command, Reply};
 use serde::{Deserialize, Serialize};
 
 use super::reference::{folder, read_file, store_file};

@@ -4,10 +4,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use hopcost_machine::{Root, Topology, steal_ns};
-use hopcost_model::case::{Case, Placement, Sched, Workload};
-use hopcost_model::plan::{Plan, TrialShape};
-use hopcost_model::protocol::Stamp;
-use hopcost_model::raw::{CpuAccounting, RawTrial};
+use hopcost_model::{
+    Case, CpuAccounting, Placement, Plan, RawTrial, Sched, Stamp, TrialShape, Workload,
+};
 
 use super::runtimes::Workers;
 use super::setup::Setup;

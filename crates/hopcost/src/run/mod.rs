@@ -21,7 +21,7 @@ pub mod yardstick;
 
 use std::os::unix::net::UnixStream;
 
-use hopcost_model::plan::Plan;
+use hopcost_model::Plan;
 use hopcost_plan::Yardsticks;
 use hopcost_probe::sys;
 

@@ -1,10 +1,9 @@
 //! How many operations a phase gets and how they are stamped. Counts, never
 //! time, end a phase; the pilot turns the aimed times into counts.
 
-use hopcost_model::case::{Case, WaitKind, Waits, Workload};
-use hopcost_model::plan::TrialShape;
-use hopcost_model::protocol::{ClockReading, Stamp};
-use hopcost_model::workload::{PhaseLength, Sampling};
+use hopcost_model::{
+    Case, ClockReading, PhaseLength, Sampling, Stamp, TrialShape, WaitKind, Waits, Workload,
+};
 use hopcost_stats::thinning;
 
 /// A pilot run shorter than this says too little.

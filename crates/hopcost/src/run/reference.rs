@@ -8,10 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
 use hopcost_file::Runs;
-use hopcost_model::case::Case;
-use hopcost_model::host::Host;
-use hopcost_model::plan::Plan;
-use hopcost_model::raw::{Reference, Yardstick, YardstickClass};
+use hopcost_model::{Case, Host, Plan, Reference, Yardstick, YardstickClass};
 use hopcost_probe::folder::Folder;
 use hopcost_read::results::YardstickLevel;
 use serde::de::DeserializeOwned;

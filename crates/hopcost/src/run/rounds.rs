@@ -9,10 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use hopcost_file::RunFile;
 use hopcost_machine::{Root, steal_ns};
-use hopcost_model::case::Case;
-use hopcost_model::plan::{Plan, ROUNDS_A_BLOCK, TrialShape};
-use hopcost_model::protocol::{ClockReading, Stamp};
-use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial};
+use hopcost_model::{
+    Case, ClockReading, CpuAccounting, Plan, ROUNDS_A_BLOCK, RawRun, RawTrial, Stamp, TrialShape,
+};
 use hopcost_plan::{MEASURE_FLOOR_NS, RUN_FIXED_NS, Yardsticks};
 use hopcost_probe::interrupt;
 use hopcost_stats::thinning;

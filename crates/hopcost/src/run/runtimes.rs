@@ -7,15 +7,11 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, anyhow, bail, ensure};
-use hopcost_model::axis::Axis;
-use hopcost_model::case::{Boundary, Case, Role, Runtime, Workload};
-use hopcost_model::describe::{Description, Facts, WarmUp};
-use hopcost_model::mechanism::{
-    CountRange, LinkSource, Mechanism, ParameterDescription, PayloadRange,
+use hopcost_model::protocol;
+use hopcost_model::{
+    Axis, Boundary, Case, Command, CountRange, Description, EndsOf, Facts, LinkSource, Mechanism,
+    ParameterDescription, PayloadRange, Plan, Reply, Role, Runtime, WarmUp, Workload,
 };
-use hopcost_model::plan::Plan;
-use hopcost_model::protocol::{self, Command, Reply};
-use hopcost_model::workload::EndsOf;
 use hopcost_plan::{Catalog, Expected, Roles, RuntimeFacts, assign};
 use hopcost_probe::orphans::{Launch, Orphans};
 use hopcost_probe::registry::Row;

@@ -6,8 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use hopcost_model::case::{CaseError, Runtime};
-use hopcost_model::describe::Facts;
+use hopcost_model::{CaseError, Facts, Runtime};
 use serde::Deserialize;
 
 use super::trust;

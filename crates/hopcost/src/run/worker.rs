@@ -13,7 +13,7 @@ use std::process::{Child, Command as Process, ExitStatus, Stdio};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use hopcost_model::protocol::{Command, FailureCause, LINE_MAX, Reply};
+use hopcost_model::{Command, FailureCause, LINE_MAX, Reply};
 use hopcost_probe::orphans::{Launch, launched, lead_session, tie_to_parent};
 use hopcost_probe::{interrupt, sys};
 use serde_json::Value;

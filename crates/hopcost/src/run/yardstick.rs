@@ -5,10 +5,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Error, Result, ensure};
 use hopcost_machine::{Counted, Root};
-use hopcost_model::case::{Case, Runtime};
-use hopcost_model::plan::{Plan, TrialShape};
-use hopcost_model::protocol::ClockReading;
-use hopcost_model::raw::{Moment, RawTrial, Yardstick, YardstickReading};
+use hopcost_model::{
+    Case, ClockReading, Moment, Plan, RawTrial, Runtime, TrialShape, Yardstick, YardstickReading,
+};
 use hopcost_plan::{TRIAL_DEFAULT, Yardsticks};
 use hopcost_probe::interrupt;
 use hopcost_stats::sample::median;

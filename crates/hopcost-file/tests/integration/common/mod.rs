@@ -4,10 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hopcost_file::RunFile;
-use hopcost_model::host::Host;
-use hopcost_model::plan::PlannedCase;
-use hopcost_model::protocol::{ClockReading, Stamp};
-use hopcost_model::raw::{CpuAccounting, RawRun, RawTrial};
+use hopcost_model::{ClockReading, CpuAccounting, Host, PlannedCase, RawRun, RawTrial, Stamp};
 use rusqlite::Connection;
 use tempfile::TempDir;
 

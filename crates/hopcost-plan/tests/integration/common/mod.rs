@@ -5,10 +5,8 @@ pub mod runtimes;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hopcost_model::case::{Case, Placement};
-use hopcost_model::mechanism::{Argument, Mechanism, TABLE};
-use hopcost_model::plan::Plan;
 use hopcost_model::units::parse_duration_ns;
+use hopcost_model::{Argument, Case, Mechanism, Placement, Plan, TABLE};
 use hopcost_plan::{Ask, Catalog, Machine, PlanError, RuntimeFacts, SuiteSource};
 
 pub const SECOND: u64 = 1_000_000_000;

@@ -1,6 +1,6 @@
 //! Workers of other runtimes to plan with: what they would say of themselves.
 
-use hopcost_model::describe::Description;
+use hopcost_model::Description;
 use hopcost_plan::RuntimeFacts;
 
 pub const PYTHON: &str = include_str!("python.json");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use hopcost_model::case::Boundary;
+use hopcost_model::Boundary;
 use hopcost_model::group::grouped;
 use hopcost_read::results::{
     CaseResult, Estimate, LadderGroup, LadderRow, RankedBy, RankedCase, Ratio, Results, Step,

@@ -1,11 +1,9 @@
 //! What to know beside the numbers: marks of rows that are worse than most, and sentences, the gravest
 //! first.
 
-use hopcost_model::case::library_of;
-use hopcost_model::finding::{Code, Finding, Severity};
 use hopcost_model::group::{distinct, grouped};
 use hopcost_model::text::count;
-use hopcost_model::units::Rate;
+use hopcost_model::{Code, Finding, Rate, Severity, library_of};
 use hopcost_read::results::{CaseResult, KnobPrice, Results, Status};
 
 use crate::names::{all_of, row_label};

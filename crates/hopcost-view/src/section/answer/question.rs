@@ -1,8 +1,7 @@
 //! Which entries one table shows, and which of them an answer begins with.
 
-use hopcost_model::case::{IdleKnob, Workload};
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::text;
+use hopcost_model::{IdleKnob, Workload, text};
 use hopcost_read::results::{LadderGroup, RankedBy, Results, StreamResult};
 
 use super::entry::{EMPTY_LOOP, Entry, across, entries, usual};

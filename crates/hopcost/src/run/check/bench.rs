@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use hopcost_model::protocol::Reply;
+use hopcost_model::Reply;
 use hopcost_plan::Machine;
 use hopcost_probe::orphans::Launch;
 

@@ -8,13 +8,11 @@ mod peer;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, bail, ensure};
-use hopcost_model::case::{Ack, Boundary, Case, Placement, Workload};
 use hopcost_model::group::distinct;
-use hopcost_model::mechanism::{LinkSource, Mechanism, Peers, Senders};
-use hopcost_model::plan::Plan;
-use hopcost_model::protocol::{Command, Reply, Stamp};
-use hopcost_model::raw::RawTrial;
-use hopcost_model::workload::Sampling;
+use hopcost_model::{
+    Ack, Boundary, Case, Command, LinkSource, Mechanism, Peers, Placement, Plan, RawTrial, Reply,
+    Sampling, Senders, Stamp, Workload,
+};
 use hopcost_plan::Ask;
 use hopcost_probe::mechanism;
 use hopcost_read::plausible::Measure;

@@ -6,10 +6,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use hopcost_model::case::{Boundary, Case, Placement, Role, Workload};
-use hopcost_model::mechanism::{LinkSource, Mechanism, PeerExit, Peers};
-use hopcost_model::plan::Plan;
-use hopcost_model::protocol::{Command, Phase, Stamp};
+use hopcost_model::{
+    Boundary, Case, Command, LinkSource, Mechanism, PeerExit, Peers, Phase, Placement, Plan, Role,
+    Stamp, Workload,
+};
 use hopcost_probe::{mechanism, sys};
 
 use super::bench::{Bench, Check};

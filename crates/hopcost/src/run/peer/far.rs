@@ -8,12 +8,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use hopcost_machine::Root;
-use hopcost_model::case::{Case, Role};
-use hopcost_model::host::Reading;
-use hopcost_model::protocol::{
-    Attached, ClockReading, Command, FailureCause, FarHost, LinkHalf, Reply,
+use hopcost_model::{
+    Attached, Case, ClockReading, Command, FailureCause, FarHost, LinkHalf, Reading, Reply, Role,
+    Yardstick, YardstickClass,
 };
-use hopcost_model::raw::{Yardstick, YardstickClass};
 use hopcost_probe::worker::lines;
 use hopcost_probe::{nic, sys};
 

@@ -7,7 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use hopcost_model::case::{Case, Role};
+use hopcost_model::{Case, Role};
 use hopcost_probe::interrupt;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::Half;

@@ -5,9 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use hopcost_model::describe::Description;
-use hopcost_model::host::Reading;
-use hopcost_model::protocol::{self, Command, FarHost, Reply};
+use hopcost_model::protocol;
+use hopcost_model::{Command, Description, FarHost, Reading, Reply};
 
 use super::net;
 use crate::run::worker::{ReplyError, Worker};

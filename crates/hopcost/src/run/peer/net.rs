@@ -5,7 +5,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 
 use hopcost_machine::Root;
-use hopcost_model::host::Reading;
+use hopcost_model::Reading;
 use hopcost_probe::nic;
 
 use super::link;

@@ -6,8 +6,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use hopcost_model::case::IdleKnob;
-use hopcost_model::protocol::{Command, Reply};
+use hopcost_model::{Command, IdleKnob, Reply};
 
 use super::spec::TrialSpec;
 use crate::run::worker::Worker;

@@ -5,10 +5,9 @@ use std::fs::File;
 use std::io::{Read, Seek};
 
 use anyhow::{Context, Error, Result, ensure};
-use hopcost_model::case::{Ack, Role};
-use hopcost_model::protocol::{EndCounters, GateReading, Phase, Stamp};
-use hopcost_model::raw::{RawLoad, RawTrial};
-use hopcost_model::workload::PhaseLength;
+use hopcost_model::{
+    Ack, EndCounters, GateReading, Phase, PhaseLength, RawLoad, RawTrial, Role, Stamp,
+};
 use hopcost_probe::workload::{lateness, schedule};
 use hopcost_read::plausible::{FOREIGN_UNCOVERED_NS, Measure, UNCOVERED_NS, durations};
 use hopcost_stats::thinning::kept;

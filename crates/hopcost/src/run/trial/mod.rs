@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
 use hopcost_machine::{Root, shared_pages};
-use hopcost_model::case::{Placement, Role};
-use hopcost_model::protocol::{EventReading, GateReading, Phase, SHARED_PAGES, Stamp};
-use hopcost_model::raw::{Moment, RawTrial};
-use hopcost_model::workload::PhaseLength;
+use hopcost_model::{
+    EventReading, GateReading, Moment, Phase, PhaseLength, Placement, RawTrial, Role, SHARED_PAGES,
+    Stamp,
+};
 use hopcost_plan::COUNTED_TRIALS;
 use hopcost_probe::interrupt;
 use hopcost_probe::worker::events::Events;

@@ -14,9 +14,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use hopcost_model::case::{Boundary, Role, Sched, Workload};
-use hopcost_model::mechanism::LinkSource;
-use hopcost_model::protocol::{Command, Connect, LinkHalf, Offer, Part, Reply, Seat};
+use hopcost_model::{
+    Boundary, Command, Connect, LinkHalf, LinkSource, Offer, Part, Reply, Role, Sched, Seat,
+    Workload,
+};
 use hopcost_probe::orphans::Launch;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::{Half, Opening};

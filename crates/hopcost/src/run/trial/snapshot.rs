@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
-use hopcost_model::case::Role;
-use hopcost_model::protocol::{Attached, EndCounters};
-use hopcost_model::raw::ThreadUse;
+use hopcost_model::{Attached, EndCounters, Role, ThreadUse};
 use hopcost_probe::{orphans, sys};
 
 /// An end that has attached.

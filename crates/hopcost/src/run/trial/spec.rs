@@ -2,9 +2,7 @@
 
 use std::rc::Rc;
 
-use hopcost_model::case::{Boundary, Case, Role};
-use hopcost_model::plan::TrialShape;
-use hopcost_model::protocol::{ClockReading, ScheduleSeed, Stamp};
+use hopcost_model::{Boundary, Case, ClockReading, Role, ScheduleSeed, Stamp, TrialShape};
 use hopcost_plan::{TRIAL_DEFAULT, traced_ns};
 use hopcost_probe::clock::rough_ticks;
 use hopcost_probe::sys;

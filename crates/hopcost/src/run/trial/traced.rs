@@ -7,11 +7,7 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use anyhow::{Context, Error, Result, bail, ensure};
-use hopcost_model::case::{Role, Workload};
-use hopcost_model::describe::WorkerClock;
-use hopcost_model::protocol::{Phase, Stamp};
-use hopcost_model::raw::RawTrial;
-use hopcost_model::trace::{Trace, TraceThread};
+use hopcost_model::{Phase, RawTrial, Role, Stamp, Trace, TraceThread, WorkerClock, Workload};
 use hopcost_probe::sys;
 use hopcost_probe::trace::{self as probe, Bare, EndStamp, Ends, Recorder};
 

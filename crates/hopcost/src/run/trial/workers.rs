@@ -9,9 +9,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, anyhow, ensure};
-use hopcost_model::case::{Boundary, Case, Workload};
-use hopcost_model::protocol::{Command, EndCounters, GateReading, Phase, Reply, Stamp};
-use hopcost_model::raw::ThreadUse;
+use hopcost_model::{
+    Boundary, Case, Command, EndCounters, GateReading, Phase, Reply, Stamp, ThreadUse, Workload,
+};
 use hopcost_probe::worker::events::{Events, KERNEL};
 use hopcost_probe::workload::schedule;
 use hopcost_probe::{interrupt, sys};
