@@ -54,7 +54,7 @@ impl WithWait for Streams<'_> {
         let Self { streams, mut ready, attaching } = self;
         let connections = streams.connections() as u64;
         let mut party = OverChannel::<_, W>::new(streams, attaching);
-        let window = u64::from(attaching.case.window);
+        let mut stamps = vec![0; attaching.case.window as usize];
         let mut expected: Vec<u64> = (0..connections).map(|at| 1 + 2 * at).collect();
         let mut sequence = 1;
         Ok(Box::new(move |spec: &PhaseSpec, out: &mut [u64]| {
@@ -64,7 +64,7 @@ impl WithWait for Streams<'_> {
             sequence += 2 * roundtrip::answers(count, stamp);
             let asked = (count, stamp);
             match &mut ready {
-                None => window::caller(&mut party, window, first, asked, out),
+                None => window::caller(&mut party, &mut stamps, first, asked, out),
                 Some(ready) => window::callee(&mut party, ready, &mut expected, asked),
             }
         }))

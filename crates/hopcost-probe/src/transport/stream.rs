@@ -35,7 +35,9 @@ impl Ways {
 /// is there. Several streams, of which one is in use, share two buffers, since a server with
 /// thousands keeps little of each.
 pub struct Stream {
+    /// Not empty.
     all: Vec<Ways>,
+    /// That in use, one of them.
     at: usize,
     out: Buffer,
     input: Buffer,
@@ -50,7 +52,7 @@ impl Stream {
     ) -> io::Result<Self> {
         let all = halves.map(|half| Ways::attach(half, attaching, kind));
         let all = all.collect::<io::Result<Vec<_>>>()?;
-        debug_assert!(!all.is_empty());
+        all.first().ok_or_else(|| sys::failure("an end without a connection"))?;
         let payload = attaching.payload();
         Ok(Self { all, at: 0, out: Buffer::new(payload), input: Buffer::new(payload) })
     }
@@ -63,12 +65,6 @@ impl Stream {
     pub fn turn_to(&mut self, connection: usize) {
         self.at = connection.min(self.all.len() - 1);
     }
-    /// Those of the connection that is used now.
-    #[inline(always)]
-    fn ways(&self) -> &Ways {
-        // SAFETY: there is one at least, and `at` is 0 or what `turn_to` made of it.
-        unsafe { self.all.get_unchecked(self.at) }
-    }
 
     /// Writes what the first call has left: no part of the loop, in which most messages go in one
     /// call, so that nothing is sliced there.
@@ -76,7 +72,7 @@ impl Stream {
     #[inline(never)]
     fn write_rest(&mut self, mut done: usize) -> io::Result<()> {
         while done < self.out.len() {
-            done += write_some(self.ways().outgoing(), &self.out[done..])?;
+            done += write_some(in_use(&self.all, self.at).outgoing(), &self.out[done..])?;
         }
         Ok(())
     }
@@ -85,7 +81,7 @@ impl Stream {
     #[cold]
     #[inline(never)]
     fn read_rest(&mut self, wait: WaitKind, mut done: usize) -> io::Result<()> {
-        let Ways { incoming, wait: prepared, .. } = &self.all[self.at];
+        let Ways { incoming, wait: prepared, .. } = in_use(&self.all, self.at);
         while done < self.input.len() {
             let rest = &mut self.input[done..];
             done += prepared.receive(wait, incoming, |look| read_some(incoming, rest, look))?;
@@ -108,20 +104,25 @@ impl Channel for Stream {
     }
     #[inline(always)]
     fn send<W: Wait>(&mut self, _: usize) -> io::Result<()> {
-        let done = write_some(self.ways().outgoing(), &self.out)?;
+        let done = write_some(in_use(&self.all, self.at).outgoing(), &self.out)?;
         if done < self.out.len() { self.write_rest(done) } else { Ok(()) }
     }
     #[inline(always)]
     fn recv<W: Wait>(&mut self) -> io::Result<&[u8]> {
-        // SAFETY: as in `ways`, which would borrow the buffer too.
-        let Ways { incoming, wait, .. } = unsafe { self.all.get_unchecked(self.at) };
-        let input = &mut self.input;
+        let (Ways { incoming, wait, .. }, input) = (in_use(&self.all, self.at), &mut self.input);
         let done = wait.receive(W::KIND, incoming, |look| read_some(incoming, input, look))?;
         if done < self.input.len() {
             self.read_rest(W::KIND, done)?;
         }
         Ok(&self.input)
     }
+}
+
+/// The byte stream that a [`Stream`] uses, by its fields.
+#[inline(always)]
+fn in_use(all: &[Ways], at: usize) -> &Ways {
+    // SAFETY: `Stream::of` takes one at least, and `at` is 0 or what `turn_to` made of it.
+    unsafe { all.get_unchecked(at) }
 }
 
 /// Reads what is there, up to the length of the buffer; an error at the end of the stream.

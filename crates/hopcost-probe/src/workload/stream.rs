@@ -79,27 +79,31 @@ fn expect_acknowledgement<M: Source>(stream: &mut M, sequence: u64) -> io::Resul
 }
 
 /// When the messages were sent whose acknowledgements are due.
-struct Starts<'a> {
+pub(super) struct Starts<'a> {
     /// As many as a window has messages, taken in turn.
-    stamps: &'a mut [u64],
+    pub(super) stamps: &'a mut [u64],
     next: usize,
     oldest: usize,
 }
 
-impl Starts<'_> {
+impl<'a> Starts<'a> {
+    /// None is due; there is room for those of a window.
+    pub(super) fn new(stamps: &'a mut [u64]) -> Self {
+        Self { stamps, next: 0, oldest: 0 }
+    }
     #[inline(always)]
     fn after(&self, at: usize) -> usize {
         if at + 1 < self.stamps.len() { at + 1 } else { 0 }
     }
     #[inline(always)]
-    fn push(&mut self, start: u64) {
+    pub(super) fn push(&mut self, start: u64) {
         if let Some(stamp) = self.stamps.get_mut(self.next) {
             *stamp = start;
         }
         self.next = self.after(self.next);
     }
     #[inline(always)]
-    fn pop(&mut self) -> u64 {
+    pub(super) fn pop(&mut self) -> u64 {
         let start = self.stamps.get(self.oldest).copied().unwrap_or_default();
         self.oldest = self.after(self.oldest);
         start
@@ -119,7 +123,7 @@ pub fn sender<M: Source, C: Clock>(
     stamps: &mut [u64],
     out: &mut [u64],
 ) -> io::Result<Stamped> {
-    let mut starts = Starts { stamps, next: 0, oldest: 0 };
+    let mut starts = Starts::new(stamps);
     fill(stream, flow, part.first)?;
     stream.send()?;
     expect_acknowledgement(stream, part.first)?;

@@ -6,13 +6,13 @@
 //! response time of one, from its request to its reply, and the phase over its exchanges is the time
 //! of each. Two exchanges, one after the other, come before.
 
-use std::collections::VecDeque;
 use std::io;
 
 use hopcost_model::protocol::Stamp;
 
 use super::phase::Stamped;
 use super::roundtrip::{LEAD_IN, answers};
+use super::stream::Starts;
 use crate::clock::{Clock, Hardware};
 use crate::party::{OverChannel, Party};
 use crate::transport::stream::Stream;
@@ -40,8 +40,7 @@ impl Turn {
 struct Flight<'a, W> {
     party: &'a mut Connections<W>,
     /// When those in flight began.
-    starts: VecDeque<u64>,
-    window: u64,
+    starts: Starts<'a>,
     /// Number of the next request, and its connection.
     request: (u64, Turn),
     /// The same of the next reply.
@@ -50,17 +49,16 @@ struct Flight<'a, W> {
 
 impl<'a, W: Wait> Flight<'a, W> {
     /// None is in flight yet; `first` numbers the next.
-    fn new(party: &'a mut Connections<W>, window: u64, first: u64) -> Self {
+    fn new(party: &'a mut Connections<W>, stamps: &'a mut [u64], first: u64) -> Self {
         let of = party.channel.connections();
         let turn = || Turn { at: (first / 2 % of as u64) as usize, of };
         let (request, reply) = ((first, turn()), (first + 1, turn()));
-        let starts = VecDeque::with_capacity(window as usize);
-        Self { party, starts, window, request, reply }
+        Self { party, starts: Starts::new(stamps), request, reply }
     }
     #[inline(always)]
     fn send(&mut self, start: u64) -> io::Result<()> {
         let (sequence, to) = &mut self.request;
-        self.starts.push_back(start);
+        self.starts.push(start);
         self.party.channel.turn_to(to.pass());
         self.party.send(*sequence)?;
         *sequence += 2;
@@ -73,7 +71,7 @@ impl<'a, W: Wait> Flight<'a, W> {
         self.party.channel.turn_to(from.pass());
         self.party.receive(*sequence)?;
         *sequence += 2;
-        Ok(self.starts.pop_front().unwrap_or_default())
+        Ok(self.starts.pop())
     }
     /// Makes `count` exchanges and notes the response time of each with the CPU of its stamp. Returns
     /// the stamps before the first and after the last.
@@ -81,7 +79,7 @@ impl<'a, W: Wait> Flight<'a, W> {
     fn exchange(&mut self, count: u64, mut note: impl FnMut(u64, u32)) -> io::Result<(u64, u64)> {
         let (begin, _) = Hardware::stamp();
         let mut sent = 0;
-        while sent < count.min(self.window) {
+        while sent < count.min(self.starts.stamps.len() as u64) {
             self.send(if sent == 0 { begin } else { Hardware::stamp().0 })?;
             sent += 1;
         }
@@ -101,15 +99,16 @@ impl<'a, W: Wait> Flight<'a, W> {
 }
 
 /// The caller's loop over its connections: `count` exchanges, as [`super::roundtrip::caller`].
+/// `stamps` has room for a window's.
 #[inline(never)]
 pub fn caller<W: Wait>(
     party: &mut Connections<W>,
-    window: u64,
+    stamps: &mut [u64],
     first: u64,
     (count, stamp): (u64, Stamp),
     out: &mut [u64],
 ) -> io::Result<Stamped> {
-    let mut flight = Flight::new(party, window, first);
+    let mut flight = Flight::new(party, stamps, first);
     for _ in 0..LEAD_IN {
         flight.send(0)?;
         flight.receive()?;
