@@ -14,9 +14,8 @@ the C program against itself under the same procedure, as the yardstick.
 
     benches/against_c.py [--pairs 20] [--places same-cpu,cross] [--mechanisms pipe,...]
 
-Spinning rows are timed 32 at once: a stamp has steps of 10 ns on some CPUs. Their round trip depends on the
-shape of the loop, by a tenth between two compilations of the same C: each trial in C takes one of -O2 and -O3 by
-chance, and `C / C` says how far the two lie apart.
+Spinning rows are timed 32 at once: a stamp has steps of 10 ns on some CPUs. The compiled shape of a spinning
+loop changes its round trip by up to a tenth, so each trial in C runs the -O2 or the -O3 build, at random.
 
 Verdicts: `ok` where the interval contains 1 and lies within 0.95-1.05; `within
 0.95-1.05` where it excludes 1 but stays in that band; `OFF` where it lies wholly

@@ -13,15 +13,17 @@ pub const APPLICATION_ID: i32 = 0x686f_7063;
 /// `PRAGMA user_version` of a run file: its format. No other is read.
 pub const VERSION: i64 = 10;
 
-/// Every table with the statement that makes it, as it stands in a file. FORMAT.md explains them.
+/// The statements that make the tables. FORMAT.md explains them.
+const TABLES: &str = include_str!("tables.sql");
+
+/// Every table with its statement, as it stands in a file.
 fn tables() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let statements = include_str!("tables.sql").split(';').map(str::trim);
-    statements.filter_map(|statement| Some((statement.split(' ').nth(2)?, statement)))
+    TABLES.split(';').map(str::trim).filter_map(|of| Some((of.split(' ').nth(2)?, of)))
 }
 
 /// Makes the tables and views of an empty file. The caller holds the transaction.
 pub(crate) fn create(conn: &Connection) -> rusqlite::Result<()> {
-    conn.execute_batch(include_str!("tables.sql"))?;
+    conn.execute_batch(TABLES)?;
     let each = |spell: fn(&str) -> String| {
         let parts = CaseParts::FIELDS.iter().map(|field| spell(field.key));
         parts.collect::<Vec<_>>().join(",\n       ")

@@ -71,11 +71,9 @@ pub fn comparison(
 fn only(selector: &str, plan: &Plan, like: Option<&Case>) -> Result<Case> {
     let origin = Origin::selector(selector);
     let mut live: Vec<&Case> = plan.live_cases().collect();
-    if let [_, _, ..] = live.as_slice()
-        && let Some(like) = like
-        && live.iter().any(|case| case.placement == like.placement)
-    {
-        live.retain(|case| case.placement == like.placement);
+    let is_there = |case: &&Case| like.is_none_or(|like| case.placement == like.placement);
+    if live.iter().any(is_there) {
+        live.retain(is_there);
     }
     match live.as_slice() {
         [one] => Ok((*one).clone()),

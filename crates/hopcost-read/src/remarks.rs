@@ -1,5 +1,4 @@
-//! What is said of a run as a whole: its plan in brief, what disturbed it, and what of this machine shapes
-//! the numbers, in plain words.
+//! The summary of a run: its plan, what disturbed it, and which facts of this machine shape the numbers.
 
 use std::collections::BTreeSet;
 

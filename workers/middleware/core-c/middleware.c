@@ -430,10 +430,11 @@ static void ask_ends(const char *line, unsigned ends, char said[ENDS_MAX][1024])
 }
 /* Replies with what the ends say, the callers first. */
 static void say_of_ends(const char *is, char said[ENDS_MAX][1024]) {
-    char all[ENDS_MAX * 400] = "";
+    static char all[ENDS_MAX * sizeof said[0]]; /* each fits, with its comma */
+    *all = 0;
     for (int nth = CALLER, length = 0; nth <= ENDS_MAX; nth++)
         if (our_ends >> nth % ENDS_MAX & 1)
-            length += snprintf(all + length, 400, "%s%s", length ? "," : "", said[nth % ENDS_MAX] + 1);
+            length += snprintf(all + length, sizeof said[0], "%s%s", length ? "," : "", said[nth % ENDS_MAX] + 1);
     say(1, "{'is':%s:[%s]}", is, all);
 }
 static void attach(const char *line) {

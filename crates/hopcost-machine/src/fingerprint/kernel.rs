@@ -13,11 +13,12 @@ pub(super) fn cmdline(seen: &Seen) -> Found {
 /// The parameters that matter, in their order. What follows `--` is for init,
 /// and what is not in the lists stays out: it may hold names and secrets.
 pub(super) fn relevant(cmdline: &str) -> String {
+    // The kernel takes - and _ in names for the same.
+    let parameters = PARAMETERS.replace('-', "_");
     let matters = |word: &&str| {
         let name = word.split('=').next().unwrap_or(word).trim_matches('"');
-        // The kernel takes - and _ in names for the same.
         let name = name.replace('-', "_");
-        PARAMETERS.replace('-', "_").split_whitespace().any(|known| match known.strip_suffix('*') {
+        parameters.split_whitespace().any(|known| match known.strip_suffix('*') {
             Some(prefix) => name.starts_with(prefix),
             None => name == known,
         })

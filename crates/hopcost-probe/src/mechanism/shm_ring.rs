@@ -88,7 +88,7 @@ struct Ring {
     consumer: Sleeper,
     /// Messages that this end has sent there, or received, the one that is lent included.
     count: u32,
-    /// Where the place of the next lies: worked out when its turn comes, it would delay it.
+    /// Offset of the next message's place, computed in advance so that no send waits for it.
     next: usize,
 }
 
@@ -165,11 +165,10 @@ impl ShmRing {
     /// Waits until the place of the next message is free.
     #[inline(always)]
     fn wait_for_room(&mut self) {
-        while self.outgoing.count.wrapping_sub(self.sent_and_consumed)
-            == self.outgoing.layout.places
-        {
+        let ring = &self.outgoing;
+        while ring.count.wrapping_sub(self.sent_and_consumed) == ring.layout.places {
             // Acquire: pairs with the Release of `give_back`.
-            let consumed = self.outgoing.consumed.load(Ordering::Acquire);
+            let consumed = ring.consumed.load(Ordering::Acquire);
             if consumed == self.sent_and_consumed {
                 sys::sched_yield();
             }
@@ -221,7 +220,7 @@ impl Channel for ShmRing {
         ring.length().store(len as u32, Ordering::Relaxed);
         ring.consumer.publish(ring.number(), ring.count.wrapping_add(1))?;
         ring.advance();
-        // Asked while the message is on its way: before the next it would delay that.
+        // Now, while the message travels: in `slot` this load would delay the next one.
         if ring.count.wrapping_sub(self.sent_and_consumed) == ring.layout.places - 1 {
             self.sent_and_consumed = ring.consumed.load(Ordering::Acquire);
         }

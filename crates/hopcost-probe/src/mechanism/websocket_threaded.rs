@@ -38,8 +38,8 @@ use crate::sys::{self, Look};
 use crate::transport::peer_closed;
 use crate::wait::{Block, Wait};
 
-/// A socket that is read once each time epoll has found it readable, and of which that is said. What
-/// the library asks for beyond is answered without a system call.
+/// `reads` is set each time epoll finds the socket readable, and allows one read(2). Further reads of the
+/// library get WouldBlock without a system call.
 impl Read for Wire<bool> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match std::mem::take(&mut self.reads) {

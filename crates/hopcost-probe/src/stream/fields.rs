@@ -33,7 +33,7 @@ impl Fields {
     pub fn sets(count: usize, attaching: &Attaching<'_>) -> InTurn<Self> {
         InTurn::new(count, |_| Self::new(attaching))
     }
-    /// Fields that begin at these addresses of this memory, and have so many bytes together.
+    /// Fields that begin at these addresses and have `bytes` in total; `memory` is what they lie in.
     pub fn at(starts: Vec<*mut u8>, bytes: usize, memory: Box<dyn Any>) -> Self {
         let iov_len = bytes / starts.len().max(1);
         let vector = |start: *mut u8| libc::iovec { iov_base: start.cast(), iov_len };

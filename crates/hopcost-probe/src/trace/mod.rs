@@ -32,7 +32,7 @@ use tie::Tie;
 pub const BYTES_MAX: usize = 64 << 20;
 /// Memory that the buffer of a CPU takes at least.
 const BYTES_MIN: usize = 16 << 10;
-/// What an operation may leave on one CPU: what a round trip over NNG does there, whose ends have 14 threads each.
+/// Events of an operation on one CPU: enough for a round trip over NNG, whose ends have 14 threads each.
 const BYTES_PER_OPERATION: u64 = 16 << 10;
 /// What timers and other tasks may leave there in a second in which the ends wait: a task that makes system calls all
 /// the time leaves as much.

@@ -167,11 +167,9 @@ fn comparable<'a>(mut cases: impl Iterator<Item = &'a Case>) -> anyhow::Result<(
     let Some(other) = cases.find(|case| !case.is_alike(baseline)) else { return Ok(()) };
     let wanted = match other.unlike_in(baseline) {
         Some(axis) if other.workload == baseline.workload => {
-            let values =
-                [other, baseline].map(|case| axis.get(case).map(|value| value.to_string()));
-            let named = values.into_iter().flatten().find(|value| value != "0");
-            let named = named.unwrap_or_default();
-            format!("{}; ask for one of both, such as --{} {named}", axis.key, axis.key)
+            let values = [other, baseline].into_iter().filter_map(|case| axis.get(case));
+            let named = values.map(|value| value.to_string()).find(|value| value != "0");
+            format!("{0}; give both --{0} {1}", axis.key, named.unwrap_or_default())
         }
         _ => "workload".to_owned(),
     };

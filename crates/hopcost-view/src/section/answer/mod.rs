@@ -97,8 +97,8 @@ fn parts(results: &Results, medium: Medium) -> Vec<Part> {
     parts
 }
 
-/// A table for each question, where the last of one place or two stands beside the calls; on a page
-/// charts where nothing was swept.
+/// A table for each question. The last about placements stands beside the calls. A page has charts
+/// instead, unless something was swept.
 fn tables(questions: &[Question<'_>], doubts: &Doubts, medium: Medium) -> Vec<Part> {
     let is_page = medium == Medium::Page;
     let is_placed = |of: &&Question| of.shape == Shape::Placed;
