@@ -25,22 +25,15 @@ pub trait Party {
     fn delivery(&self) -> Delivery {
         Delivery::Reliable
     }
-    /// As `receive_then`, where messages before this one may be missing: how many are, besides.
+    /// Receives message `sequence`, or a later one where messages may be missing: how many are.
     #[inline(always)]
-    fn receive_any<T>(
-        &mut self,
-        sequence: u64,
-        mut then: impl FnMut() -> T,
-    ) -> io::Result<(T, u64)> {
-        Ok((self.receive_then(sequence, &mut then)?, 0))
+    fn receive_any(&mut self, sequence: u64) -> io::Result<u64> {
+        self.receive(sequence)?;
+        Ok(0)
     }
     /// Receives a message of any of several senders: its number. Bit `n` of `awaited` is set where
     /// one of sender `n` is still to come.
-    fn receive_numbered<T>(
-        &mut self,
-        _awaited: u64,
-        _then: impl FnOnce() -> T,
-    ) -> io::Result<(T, u64)> {
+    fn receive_numbered(&mut self, _awaited: u64) -> io::Result<u64> {
         Err(sys::failure("this mechanism has one sender"))
     }
     /// Sends message `sequence`.
@@ -338,32 +331,26 @@ impl<E: Channel, W: Wait> Party for OverChannel<E, W> {
         }
     }
     #[inline(always)]
-    fn receive_any<T>(
-        &mut self,
-        sequence: u64,
-        mut then: impl FnMut() -> T,
-    ) -> io::Result<(T, u64)> {
+    fn receive_any(&mut self, sequence: u64) -> io::Result<u64> {
         let (touched, delivery) = (self.touched, self.channel.delivery());
         let word = touched.first_word(sequence);
         loop {
             let message = self.channel.recv::<W>()?;
-            let value = then();
             if touched.is(message, word) {
-                return Ok((value, 0));
+                return Ok(0);
             }
             if let Some(missing) = touched.missing(message, sequence, delivery)? {
-                return Ok((value, missing));
+                return Ok(missing);
             }
         }
     }
     #[inline(always)]
-    fn receive_numbered<T>(&mut self, _: u64, then: impl FnOnce() -> T) -> io::Result<(T, u64)> {
+    fn receive_numbered(&mut self, _: u64) -> io::Result<u64> {
         let (touched, delivery) = (self.touched, self.channel.delivery());
         let message = self.channel.recv::<W>()?;
-        let value = then();
         let number = number_of(message);
         match touched.is(message, touched.first_word(number)) {
-            true => Ok((value, number)),
+            true => Ok(number),
             false => Err(touched.unlike(message, number, delivery)),
         }
     }

@@ -1,11 +1,11 @@
 //! `load`: one way, at a fixed rate, whatever the receiver does (open loop).
 //!
-//! The sender spins on its clock until each intended time, stamps and sends. A message whose
-//! time has passed is sent at once; none is skipped, and no later time is moved. The receiver
-//! stamps when its receive has returned. Both keep absolute stamps: the response is received
-//! minus *intended*, so what a message waited for a sender that was held up counts.
+//! The sender spins on its clock until each intended time, stamps, writes the message and sends it.
+//! One whose time has passed is sent at once; none is skipped, and no later time is moved. The
+//! receiver stamps when it has received a message and compared it, because in memory that both
+//! share only these two carry the payload across. Both keep absolute stamps: the response is
+//! received minus *intended*, so what a message waited for a sender that was held up counts.
 //!
-//! A message is written before its intended time, and compared after the receiver's stamp.
 //! Where messages may be lost the first is sent again and again until the receiver has it, and
 //! an end marker follows the last in the same way.
 
@@ -71,7 +71,8 @@ pub fn sender<P: Party, C: Clock>(
         if delivery == Delivery::OneByOne {
             meeting.until_taken(sequence - 1)?;
         }
-        let stamp = party.send_after(sequence, || C::until(intended))?;
+        let stamp = C::until(intended);
+        party.send(sequence)?;
         seen.sent(stamp, out);
         sequence += 1;
     }
@@ -99,7 +100,7 @@ pub fn receiver<P: Party, C: Clock>(
     out: &mut [u64],
 ) -> io::Result<Stamped> {
     // An end marker of the phase before may still be there.
-    let (_, skipped) = party.receive_any(first, || ())?;
+    let skipped = party.receive_any(first)?;
     if skipped > 0 {
         return Err(unexpected(first + skipped, first));
     }
@@ -110,7 +111,8 @@ pub fn receiver<P: Party, C: Clock>(
     let mut seen = Seen::default();
     let mut next = begin;
     while next < end + u64::from(loses) {
-        let (stamp, skipped) = party.receive_any(next, C::stamp)?;
+        let skipped = party.receive_any(next)?;
+        let stamp = C::stamp();
         if skipped > 0 {
             if !loses || skipped > end - next {
                 return Err(unexpected(next + skipped, next));
@@ -166,7 +168,7 @@ pub fn receiver_of_many<P: Party, C: Clock>(
     };
     // None begins before all are here.
     while awaited != 0 {
-        let ((), number) = party.receive_numbered(awaited, || ())?;
+        let number = party.receive_numbered(awaited)?;
         if let Some((sender, ..)) = came(number, &mut next, first)? {
             awaited &= !(1 << sender);
         }
@@ -177,7 +179,8 @@ pub fn receiver_of_many<P: Party, C: Clock>(
     awaited = all;
     let mut seen = Seen::default();
     while awaited != 0 {
-        let (stamp, number) = party.receive_numbered(awaited, C::stamp)?;
+        let number = party.receive_numbered(awaited)?;
+        let stamp = C::stamp();
         let last = if loses { end } else { end - 1 };
         let Some((sender, sequence, skipped)) = came(number, &mut next, last)? else { continue };
         seen.stamped.lost += skipped;

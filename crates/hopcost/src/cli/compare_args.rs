@@ -113,11 +113,8 @@ impl Args {
         let any = |is_it: &dyn Fn(&Compared) -> bool| {
             self.fail_if_slower.is_some() && compared.iter().any(is_it)
         };
-        // What has no interval can never be found to be slower.
-        let is_judged = |of: &Compared| match self.fail_if_slower {
-            Some(_) => of.contrast.is_some_and(|of| of.low.is_some()),
-            None => of.contrast.is_some(),
-        };
+        // What has no interval is neither faster nor slower.
+        let is_judged = |of: &Compared| of.contrast.is_some_and(|of| of.low.is_some());
         match () {
             () if any(&|of| !of.is_measured()) => exit::ERROR,
             () if !compared.iter().any(is_judged) => exit::NOT_COMPARABLE,

@@ -77,31 +77,26 @@ impl Served {
 impl Party for Served {
     fn send_after<T>(&mut self, sequence: u64, before: impl FnOnce() -> T) -> io::Result<T> {
         let End::Client(end) = &self.end else { return Err(peer_closed()) };
-        let is_late = sequence.is_multiple_of(LATE_EVERY);
-        if is_late && self.late_own {
-            Virtual::oversleep(LATE_NS);
-        }
         let value = before();
         let (now_ns, _) = Virtual::stamp();
         end.send((sequence, now_ns)).map_err(|_| peer_closed())?;
-        if is_late && self.late_send {
+        if sequence.is_multiple_of(LATE_EVERY) && self.late_send {
             Virtual::reach(now_ns + LATE_NS);
+        }
+        if (sequence + 1).is_multiple_of(LATE_EVERY) && self.late_own {
+            Virtual::oversleep(LATE_NS);
         }
         Ok(value)
     }
     fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T> {
-        let (value, number) = self.receive_numbered(1, then)?;
+        let number = self.receive_numbered(1)?;
         if number != sequence {
             return Err(sys::failure(format!("message {number} came instead of {sequence}")));
         }
-        Ok(value)
+        Ok(then())
     }
     /// Serves that of those at the heads which was sent first.
-    fn receive_numbered<T>(
-        &mut self,
-        awaited: u64,
-        then: impl FnOnce() -> T,
-    ) -> io::Result<(T, u64)> {
+    fn receive_numbered(&mut self, awaited: u64) -> io::Result<u64> {
         let End::Server(queues) = &mut self.end else { return Err(peer_closed()) };
         let mut first: Option<(u64, usize)> = None;
         for (at, queue) in queues.iter_mut().enumerate().filter(|(at, _)| awaited >> at & 1 == 1) {
@@ -112,6 +107,6 @@ impl Party for Served {
         let (sent_ns, at) = first.ok_or_else(peer_closed)?;
         let (number, _) = queues[at].next().ok_or_else(peer_closed)?;
         self.serve(sent_ns);
-        Ok((then(), number))
+        Ok(number)
     }
 }
