@@ -64,7 +64,7 @@ document! {
         pub cpu_ns_per_message: Option<f64>,
         /// Whether the interval that it is sorted by overlaps that of the first.
         pub overlaps: bool,
-        /// Why it does not meet the requirements, or may not.
+        /// Why it does not meet the requirements, or may not, or what its numbers suffer from.
         pub reason: Option<String>,
     }
 
@@ -135,7 +135,7 @@ pub fn of(plan: &Plan, results: &Results, rust: &[Mechanism], request: &AdviceRe
     let on_one = placement.filter(|of| of.is_two_cpu()).map(|_| ON_ONE_CPU.to_owned());
     let first = candidates.first().filter(|of| of.p50.is_some()).and_then(|of| about(of)?.1);
     says.extend(first.filter(|of| of.family == "notifications").map(|of| {
-        format!("{} carries no bytes: both ends write their messages into shared memory.", of.name)
+        format!("{} only wakes the other end: the message lies in memory that both share.", of.name)
     }));
     Advice {
         request: AdviceRequest { placement, ..request.clone() },
@@ -212,6 +212,8 @@ fn candidate(
         }
         () => fit(&of, request),
     };
+    let doubted = result.findings.iter().find(|found| found.severity == Severity::Suspect);
+    of.reason = of.reason.or(doubted.map(|found| format!("{}: {}", found.code, found.evidence)));
     of
 }
 
@@ -351,8 +353,8 @@ fn undecided(candidates: &[Candidate], results: &Results) -> (String, Option<Str
     let why = code.map_or(*first, |code| code.means());
     let why = why.split(". ").next().unwrap_or(why).trim_end_matches('.');
     let said = format!("Not decided for {}.", format::count(reasons.len(), "mechanism"));
-    let next = if code.is_none() { format!("; {MORE}") } else { String::new() };
-    (said, Some(format!("{} of them: {why}{next}.", of.len())))
+    let next = code.map_or_else(|| format!("; {MORE}."), |code| format!(". {}", code.remedy()));
+    (said, Some(format!("{} of them: {why}{next}", of.len())))
 }
 
 /// `p50 of a round trip 12.1 µs [11.8 µs, 12.9 µs], p99 15.0 µs [13.2 µs, 17.1 µs]`

@@ -188,6 +188,10 @@ impl Shown {
             };
             output::write(document.as_bytes(), self.output())?;
         }
+        // The log of a CI job has the conclusion too.
+        if self.output.is_some() {
+            output::say(of.sentences().trim_end());
+        }
         if let Some(directory) = &self.plots {
             write_plots(of, directory)?;
         }

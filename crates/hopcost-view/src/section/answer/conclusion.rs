@@ -107,9 +107,9 @@ fn of_several(entries: &[&Entry]) -> Option<String> {
         [only] => format!("{} is fastest, {}", only.name, value(only)),
         // Few rounds in a noisy time: no one value is that of all.
         [.., last] if last.point() > 1.25 * first.point() => {
-            format!("{} show no difference, {} to {}", listed(&best), value(first), value(last))
+            format!("{} could not be ranked, {} to {}", listed(&best), value(first), value(last))
         }
-        _ => format!("{} show no difference, about {}", listed(&best), value(first)),
+        _ => format!("{} could not be ranked, about {}", listed(&best), value(first)),
     };
     let is_before = |entry: &&Entry| entry.rank.is_some_and(|rank| rank.number <= ranks[0]);
     if let Some(other) = torn.into_iter().find(is_before) {
