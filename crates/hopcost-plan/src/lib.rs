@@ -52,6 +52,7 @@ mod yardstick;
 
 use hopcost_model::Plan;
 pub use hopcost_model::describe::RuntimeFacts;
+use hopcost_model::group::grouped;
 
 use error::Result;
 
@@ -80,12 +81,14 @@ pub fn ensure_live(plan: &Plan) -> Result<()> {
     if plan.live().next().is_some() {
         return Ok(());
     }
-    let skipped = plan.cases.iter().find_map(|case| Some((case, case.skip.as_ref()?)));
-    let Some((first, reason)) = skipped else {
+    let skipped = plan.cases.iter().filter(|case| case.skip.is_some());
+    let reasons = grouped(skipped, |case| case.skip.as_deref());
+    let commonest = reasons.iter().rev().max_by_key(|(_, cases)| cases.len());
+    let Some((Some(reason), [first, ..])) = commonest.map(|(why, of)| (why, of.as_slice())) else {
         return Err(PlanError::nothing_left("the plan has no cases".to_owned()));
     };
     Err(PlanError::nothing_left(match plan.cases.len() {
         1 => format!("{}: {reason}", first.id()),
-        n => format!("all {n} cases are skipped, the first because: {}: {reason}", first.id()),
+        n => format!("all {n} cases are skipped, such as {}: {reason}", first.id()),
     }))
 }

@@ -132,7 +132,9 @@ pub fn of(plan: &Plan, results: &Results, rust: &[Mechanism], request: &AdviceRe
     let sleeping: Vec<&Candidate> = candidates.iter().filter(sleeps).collect();
     let place = cases.first().map(|case| Place::of(case));
     let (answer, mut says) = answer(&candidates, &sleeping, results, (request, place));
-    let on_one = placement.filter(|of| of.is_two_cpu()).map(|_| ON_ONE_CPU.to_owned());
+    // The sender of a load needs a CPU of its own.
+    let on_one = placement.filter(|of| of.is_two_cpu() && request.rate.is_none());
+    let on_one = on_one.map(|_| ON_ONE_CPU.to_owned());
     let first = candidates.first().filter(|of| of.p50.is_some()).and_then(|of| about(of)?.1);
     says.extend(first.filter(|of| of.family == "notifications").map(|of| {
         format!("{} only wakes the other end: the message lies in memory that both share.", of.name)

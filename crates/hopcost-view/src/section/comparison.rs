@@ -250,7 +250,9 @@ fn shared(compared: &[Compared]) -> Vec<&str> {
 fn in_common(found: &Comparison) -> String {
     let took = number::expected((found.took_s * 1e9) as u64);
     let blocks = count(found.blocks as usize, "block");
-    format!("{blocks} of adjacent trials in {took}, {}", margin(found.margin))
+    let is_on_one = found.compared.iter().all(|of| of.case.contains("place=same-cpu"));
+    let elsewhere = if is_on_one { "; --place cross compares on two" } else { "" };
+    format!("{blocks} of adjacent trials in {took}, {}{elsewhere}", margin(found.margin))
 }
 
 /// What would decide the cases that the margin leaves open.
@@ -336,8 +338,20 @@ mod tests {
             (Inside, 0.9912, (0.9904, 0.9921), "-0.88 % [-0.96, -0.79]", "as fast, within 0.96 %"),
             (Open, 1.005, (0.985, 1.045), "+0.5 % [-1.5, +4.5]", "not slower by more than 4.5 %"),
             (Open, 1.04, (1.01, 1.07), "+4.0 % [+1.0, +7.0]", "slower, by at least 1.0 %"),
-            (Outside, 3.21, (3.1, 3.3), "×3.21 [3.10, 3.30]", "slower, at least 3.10 ×"),
-            (Outside, 0.3, (0.2, 0.4), "×0.300 [0.200, 0.400]", "faster, at least 2.50 ×"),
+            (
+                Outside,
+                3.21,
+                (3.1, 3.3),
+                "×3.21 [3.10, 3.30]",
+                "slower, by at least a factor of 3.10",
+            ),
+            (
+                Outside,
+                0.3,
+                (0.2, 0.4),
+                "×0.300 [0.200, 0.400]",
+                "faster, by at least a factor of 2.50",
+            ),
         ] {
             let of = compared(of, ratio, Some(ends));
             let difference = difference(of.contrast).shown.to_string();

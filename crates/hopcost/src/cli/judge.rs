@@ -98,10 +98,16 @@ fn stored(args: &Args, files: &[SuiteSource], run: &str) -> anyhow::Result<Optio
     for SuiteSource { file, text } in files {
         hopcost_plan::parse_claims(file, text).map_err(usage)?;
     }
-    let plan = |source: &SuiteSource| ClaimsPlan::of(&source.file, &source.text, &args.question);
-    let files: Vec<ClaimsPlan> = files.iter().map(plan).collect();
     let path = runs::find(run)?;
     let mut raw = runs::open(&path)?;
+    let plan = |source: &SuiteSource| {
+        let plan = ClaimsPlan::of(&source.file, &source.text, &args.question);
+        // What the run was measured for has the same cases and verdicts again.
+        let Some(Question::Claims(own)) = &raw.plan.question else { return plan };
+        let cases = own.iter().find(|own| own.lines == plan.lines).map(|own| own.cases.clone());
+        ClaimsPlan { cases: cases.unwrap_or_default(), ..plan }
+    };
+    let files: Vec<ClaimsPlan> = files.iter().map(plan).collect();
     raw.plan.question = Some(Question::Claims(files));
     let results = runs::results(&raw);
     args.shown.show_run(&results, &path, Printed::WhereNothingElse)?;
