@@ -52,11 +52,13 @@ pub fn topology(root: &Root, cpus: &[u32]) -> Topology {
     let nodes = nodes_by_cpu(root);
     let online = list_file(root, &format!("{CPU_DIR}/online")).ok();
     let place = |cpu: u32| {
-        let (package, core, siblings) = core_of(root, cpu);
+        let dir = format!("{CPU_DIR}/cpu{cpu}/topology");
+        let number = |file: &str| root.number(&format!("{dir}/{file}")).ok();
+        let siblings = group(root, &format!("{dir}/thread_siblings_list"), cpu);
         let place = CpuPlace {
-            package,
-            core,
-            siblings,
+            package: number("physical_package_id"),
+            core: number("core_id"),
+            siblings: siblings.unwrap_or_else(|| vec![cpu]),
             llc: llc_of(root, cpu),
             node: nodes.get(&cpu).copied(),
             kind: kind_of(root, cpu),
@@ -76,14 +78,6 @@ fn list_file(root: &Root, path: &str) -> Result<Vec<u32>, Unreadable> {
 /// garbage.
 fn group(root: &Root, list: &str, cpu: u32) -> Option<Vec<u32>> {
     list_file(root, list).ok().filter(|cpus| cpus.contains(&cpu))
-}
-
-/// Package, core, and the hardware threads of that core.
-fn core_of(root: &Root, cpu: u32) -> (Option<i64>, Option<i64>, Vec<u32>) {
-    let dir = format!("{CPU_DIR}/cpu{cpu}/topology");
-    let number = |file: &str| root.number(&format!("{dir}/{file}")).ok();
-    let siblings = group(root, &format!("{dir}/thread_siblings_list"), cpu);
-    (number("physical_package_id"), number("core_id"), siblings.unwrap_or_else(|| vec![cpu]))
 }
 
 fn llc_of(root: &Root, cpu: u32) -> Option<Vec<u32>> {

@@ -29,9 +29,11 @@ pub(super) fn hypervisor(seen: &Seen) -> Found {
     }
 }
 
-/// What the kernel has set up for a hypervisor, and what containers leave to be seen. A line is a file,
-/// what stands in it (if empty, the file is there), and of what that is evidence.
+/// What the kernel has set up for a hypervisor, what products are called, and what containers leave to
+/// be seen. A line is a file, what stands in it (if empty, the file is there), and of what that is
+/// evidence.
 const INTERFACES: &str = include_str!("interfaces.txt");
+const PRODUCTS: &str = include_str!("products.txt");
 const CONTAINERS: &str = include_str!("containers.txt");
 
 /// The first sign that is there: what it is evidence of, and its file.
@@ -44,30 +46,14 @@ fn evidence(root: &Root, signs: &'static str) -> Option<(&'static str, &'static 
     })
 }
 
-/// Vendors whose name is that of the product.
-const VENDORS: &str = "QEMU,DigitalOcean,Hetzner,OpenStack Foundation,Alibaba Cloud,Scaleway,Vultr,\
-    Parallels,BHYVE,Xen,Nutanix,Red Hat";
-
 /// The product, from DMI or the device tree.
 fn product(root: &Root) -> Option<String> {
     let dmi = |name: &str| root.text(&format!("/sys/class/dmi/id/{name}")).unwrap_or_default();
-    let (vendor, product) = (dmi("sys_vendor"), dmi("product_name"));
-    let name = match vendor.as_str() {
-        "Amazon EC2" if !product.contains(".metal") => Some(format!("Amazon EC2 {product}")),
-        "Google" if product == "Google Compute Engine" => Some(product.clone()),
-        "Microsoft Corporation" if product == "Virtual Machine" => Some("Hyper-V".into()),
-        "innotek GmbH" => Some("VirtualBox".into()),
-        "Apple Inc." if product.contains("Virtual") => Some("Apple Virtualization".into()),
-        known if VENDORS.split(',').any(|name| name == known) => Some(vendor.clone()),
-        _ if vendor.starts_with("VMware") => Some("VMware".into()),
-        // A board that names itself so runs below a virtual machine monitor.
-        _ if product.contains("KVM") || product.contains("Virtual Machine") => Some(product),
-        _ => None,
-    };
-    name.or_else(|| {
-        let model = root.text("/proc/device-tree/model").unwrap_or_default();
-        (model == "linux,dummy-virt").then(|| "virtual board of QEMU or Firecracker".to_owned())
-    })
+    let instance = dmi("product_name");
+    match dmi("sys_vendor") == "Amazon EC2" && !instance.contains(".metal") {
+        true => Some(format!("Amazon EC2 {instance}")),
+        false => evidence(root, PRODUCTS).map(|(name, _)| name.to_owned()),
+    }
 }
 
 /// The first namespaces, by their fixed numbers (include/uapi/linux/nsfs.h).
