@@ -48,9 +48,6 @@ struct Drawing<'a> {
     y: Option<&'a Axis>,
     /// Ticks of the horizontal axis.
     ticks: Vec<Tick>,
-    legend: Vec<(f64, f64, &'a Series)>,
-    /// Where each column of the gutter begins and ends.
-    gutter: Vec<(f64, f64)>,
     height: f64,
 }
 
@@ -81,11 +78,13 @@ pub(crate) fn svg(chart: &Chart, style: Option<&str>) -> String {
     for (i, line) in lines(&chart.title, TITLE, drawing.width).iter().enumerate() {
         text(&mut out, "title", 0.0, 14.0 + TITLE_LINE * i as f64, line);
     }
-    drawing.legend(&mut out);
     drawing.x_axis(&mut out);
     match &chart.y {
-        Vertical::Value(axis) => drawing.y_axis(&mut out, &axis.title()),
-        Vertical::Rows(columns, rows) => drawing.rows(&mut out, columns, rows),
+        Vertical::Value(axis) => {
+            drawing.y_axis(&mut out, &axis.title());
+            drawing.legend(&mut out);
+        }
+        Vertical::Rows(heading, rows) => drawing.rows(&mut out, heading, rows),
     }
     for series in &chart.series {
         drawing.series(&mut out, series);
@@ -107,8 +106,6 @@ impl<'a> Drawing<'a> {
             plot: Plot { left: 0.0, right: width - BESIDE, top, bottom: top },
             y: None,
             ticks: Vec::new(),
-            legend: Vec::new(),
-            gutter: Vec::new(),
             height: 0.0,
         };
         let plot = &mut drawing.plot;
@@ -119,16 +116,16 @@ impl<'a> Drawing<'a> {
                 plot.bottom = plot.top + height;
                 drawing.ticks = drawing.place_ticks();
                 // The legend stands below, so that plots side by side align.
-                let below = drawing.plot.bottom + BELOW;
-                (drawing.legend, drawing.height) = place_legend(chart, width, below);
+                let legend = LEGEND_LINE * chart.series.len() as f64 + 4.0;
+                drawing.height = drawing.plot.bottom + BELOW + legend;
                 drawing.y = Some(axis);
             }
-            Vertical::Rows(columns, rows) => {
+            Vertical::Rows(heading, rows) => {
                 plot.top = top + 22.0;
                 plot.bottom = plot.top + ROW * rows.len() as f64;
                 plot.right -= widest(rows.iter().map(|row| &row.end));
-                drawing.gutter = gutter_columns(columns, rows, width * 0.5);
-                plot.left = drawing.gutter.last().map_or(BESIDE, |(_, end)| *end);
+                let names = rows.iter().map(|row| &row.name).chain([heading]);
+                plot.left = (widest(names) + 14.0).min(width * 0.5);
                 drawing.height = plot.bottom + BELOW;
                 drawing.ticks = drawing.place_ticks();
             }
@@ -163,16 +160,19 @@ impl<'a> Drawing<'a> {
         self.chart.x.ticks(wanted).into_iter().map(place).collect()
     }
 
+    /// A line for each series.
     fn legend(&self, out: &mut String) {
-        for (x, y, series) in &self.legend {
+        let mut y = self.plot.bottom + BELOW - 4.0;
+        for series in &self.chart.series {
+            y += LEGEND_LINE;
             open_group(out, "entry", series.style);
-            put!(out, r#"<path class="l" d="M{} {}h26"/>"#, Px(*x), Px(y - 4.0));
+            put!(out, r#"<path class="l" d="M0 {}h26"/>"#, Px(y - 4.0));
             if series.points.iter().any(|point| point.tip.is_some()) {
-                let (x, y) = (Px(x + (SAMPLE - 6.0) / 2.0), Px(y - 4.0));
+                let (x, y) = (Px((SAMPLE - 6.0) / 2.0), Px(y - 4.0));
                 let shape = series.style.marker;
                 put!(out, r#"<path class="m" d="M{x} {y}{shape}"/>"#);
             }
-            text(out, "", x + SAMPLE, *y, &fit(&series.name, TEXT, self.width - x - SAMPLE));
+            text(out, "", SAMPLE, y, &fit(&series.name, TEXT, self.width - SAMPLE));
             out.push_str("</g>");
         }
     }
@@ -206,17 +206,12 @@ impl<'a> Drawing<'a> {
         text(out, "quiet", 0.0, top - 10.0, &fit(label, TEXT, self.width));
     }
 
-    fn rows(&self, out: &mut String, headings: &[String], rows: &[Row]) {
-        let Plot { right, top, .. } = self.plot;
-        for ((start, _), heading) in self.gutter.iter().zip(headings) {
-            text(out, "quiet", *start, top - 6.0, heading);
-        }
+    fn rows(&self, out: &mut String, heading: &str, rows: &[Row]) {
+        let Plot { left, right, top, .. } = self.plot;
+        text(out, "quiet", 0.0, top - 6.0, heading);
         for (r, row) in rows.iter().enumerate() {
             let base = top + ROW * (r as f64 + 0.5) + 4.0;
-            for (i, ((start, end), cell)) in self.gutter.iter().zip(&row.cells).enumerate() {
-                let class = if i == 0 { "" } else { "quiet" };
-                text(out, class, *start, base, &fit(cell, TEXT, end - start - 8.0));
-            }
+            text(out, "", 0.0, base, &fit(&row.name, TEXT, left - 8.0));
             text(out, "quiet", right + 10.0, base, &row.end);
         }
         let line = |r: usize| format!("M0 {}H{}", Px(top + ROW * r as f64), Px(right));
@@ -309,44 +304,7 @@ fn open_group(out: &mut String, class: &str, style: Style) {
     put!(out, r#"<g class="{class} {} {}">"#, style.colour, style.dash);
 }
 
-/// Places the legend's entries from `top` in as many lines as they need; with
-/// the height at which they end.
-fn place_legend(chart: &Chart, width_max: f64, top: f64) -> (Vec<(f64, f64, &Series)>, f64) {
-    let mut placed = Vec::new();
-    let (mut x, mut y) = (0.0, top + 14.0);
-    for series in chart.series.iter().filter(|s| !s.name.is_empty()) {
-        let needed = SAMPLE + width(&series.name, TEXT);
-        if x > 0.0 && x + needed > width_max {
-            x = 0.0;
-            y += LEGEND_LINE;
-        }
-        placed.push((x, y, series));
-        x += needed + 16.0;
-    }
-    let end = if placed.is_empty() { top } else { y + 8.0 };
-    (placed, end)
-}
-
 /// Width of the widest of some texts.
 fn widest<'t>(texts: impl Iterator<Item = &'t String>) -> f64 {
     texts.map(|text| width(text, TEXT)).fold(0.0, f64::max)
-}
-
-/// The gutter's columns, together no wider than `room`.
-fn gutter_columns(columns: &[String], rows: &[Row], room: f64) -> Vec<(f64, f64)> {
-    let column = |(i, heading): (usize, &String)| {
-        let cells = rows.iter().filter_map(|row| row.cells.get(i));
-        widest(cells.chain([heading])) + 14.0
-    };
-    let mut widths: Vec<f64> = columns.iter().enumerate().map(column).collect();
-    let total: f64 = widths.iter().sum();
-    if let (true, Some(widest)) = (total > room, widths.iter_mut().max_by(|a, b| a.total_cmp(b))) {
-        *widest = (*widest - (total - room)).max(60.0);
-    }
-    let mut end = 0.0;
-    let place = |width: f64| {
-        end += width;
-        (end - width, end)
-    };
-    widths.into_iter().map(place).collect()
 }

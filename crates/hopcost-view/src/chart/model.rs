@@ -67,15 +67,15 @@ pub struct Chart {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Vertical {
     Value(Axis),
-    /// Rows, from above, under the headings of the columns that name them.
-    Rows(Vec<String>, Vec<Row>),
+    /// Rows, from above, under the heading of their names.
+    Rows(String, Vec<Row>),
 }
 
 /// A named row.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Row {
-    /// One text a column.
-    pub cells: Vec<String>,
+    /// Written left of the plot.
+    pub name: String,
     /// Written right of the plot.
     pub end: String,
 }
@@ -91,7 +91,7 @@ pub struct Axis {
     pub unit: Unit,
     /// Ends of the axis.
     pub domain: (f64, f64),
-    /// Values that get a tick (those that were swept); found from the scale if empty.
+    /// Values that get a tick (those that were swept); found from the scale if empty, but for nines.
     pub at: Vec<f64>,
 }
 

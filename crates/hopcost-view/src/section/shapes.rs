@@ -25,24 +25,24 @@ const TICKS_MAX: usize = 12;
 /// Points of a line up to which each has a mark; of more those at a tick have one.
 const MARKS_MAX: usize = 16;
 
-/// A row: its cells, its estimate, and the two levels at which its trials lie, if there are two.
-pub(crate) type Drawn<'a> = (Vec<String>, &'a Estimate, Option<(f64, f64)>);
+/// A row: its name, its estimate, and the two levels at which its trials lie, if there are two.
+pub(crate) type Drawn<'a> = (String, &'a Estimate, Option<(f64, f64)>);
 
 /// Whether an axis has a place for a value.
 fn holds(scale: Scale, value: f64) -> bool {
     value.is_finite() && (scale != Scale::Log || value > 0.0)
 }
 
-/// A row for each value under the names of these columns, with its interval or its two levels.
+/// A row for each value, with its interval or its two levels.
 pub(crate) fn rows(
     about: About,
-    columns: &[&str],
+    heading: &str,
     values: &[Drawn<'_>],
     axis: &Axis,
 ) -> Option<Chart> {
-    let point = |(at, (names, of, levels)): (usize, &Drawn)| {
+    let point = |(at, (name, of, levels)): (usize, &Drawn)| {
         let said = either(*levels).unwrap_or_else(|| number::estimate(of).to_string());
-        let tip = Some(format!("{}\n{said}", names.join(", ")));
+        let tip = Some(format!("{name}\n{said}"));
         Some(Point { tip, ..Point::of(at as f64, of, *levels)? })
     };
     let mut points: Vec<Point> = values.iter().enumerate().filter_map(point).collect();
@@ -61,8 +61,8 @@ pub(crate) fn rows(
     let ends = points.iter().filter_map(|point| point.ends);
     let found = clipped(scale, &places, ends.flat_map(<[f64; 2]>::from));
     let x = Axis { scale, domain: (zero.unwrap_or(found.0), found.1), ..axis.clone() };
-    let row = |(names, of, levels): &Drawn| Row {
-        cells: names.clone(),
+    let row = |(name, of, levels): &Drawn| Row {
+        name: name.clone(),
         end: either(*levels).unwrap_or_else(|| number::estimate(of).amount()),
     };
     let is_torn = values.iter().any(|(.., levels)| levels.is_some());
@@ -71,10 +71,7 @@ pub(crate) fn rows(
         id: about.id,
         title: about.title,
         description: described(&about.says, &[&x], is_torn),
-        y: Vertical::Rows(
-            columns.iter().map(|head| (*head).to_owned()).collect(),
-            values.iter().map(row).collect(),
-        ),
+        y: Vertical::Rows(heading.to_owned(), values.iter().map(row).collect()),
         x,
         series: vec![Series { name: String::new(), style, points }],
         notes: is_adjusted.then(|| QUIET.to_owned()).into_iter().collect(),

@@ -147,15 +147,12 @@ fn charts_of(at: usize, question: &Question) -> Vec<Chart> {
             question.entries.iter().filter(|entry| entry.place == place).collect();
         own.sort_by(|a, b| (a.row.spins.cmp(&b.row.spins)).then(a.point().total_cmp(&b.point())));
         let group = own.first()?.group;
-        let rank = |entry: &Entry| match entry.rank {
-            Some(rank) => rank.to_string(),
-            None if entry.row.spins => table::SPINS.to_owned(),
-            None => String::new(),
+        let name = |entry: &Entry| match (entry.rank, table::short(&entry.name)) {
+            (Some(rank), name) => format!("{rank}: {name}"),
+            (None, name) if entry.row.spins => format!("{}: {name}", table::SPINS),
+            (None, name) => name,
         };
-        let values = own.iter().map(|of| {
-            let cells = vec![table::short(&of.name), rank(of)];
-            (cells, &of.estimate, of.levels)
-        });
+        let values = own.iter().map(|of| (name(of), &of.estimate, of.levels));
         let values: Vec<Drawn> = values.collect();
         let title = match question.shape {
             Shape::Calls => question.title.clone(),
@@ -172,7 +169,7 @@ fn charts_of(at: usize, question: &Question) -> Vec<Chart> {
         };
         let what = if group.batched { "cost" } else { "p50" };
         let axis = Axis::new(format!("{what}, with its interval"), Log, Unit::Ns);
-        (own.len() > 1).then(|| rows(about, &["mechanism", "rank"], &values, &axis))?
+        (own.len() > 1).then(|| rows(about, "rank: mechanism", &values, &axis))?
     };
     Place::ALL.into_iter().filter_map(of_place).collect()
 }
