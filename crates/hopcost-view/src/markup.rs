@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Display, Write};
 
+use hopcost_model::text::is_plain;
+
 /// A text as it may stand in HTML and XML alike, as content or inside a quoted
 /// attribute. Characters that XML forbids, and those that reorder their
 /// neighbours on the screen, become U+FFFD, so that what is shown is what was
@@ -18,10 +20,8 @@ impl Display for Esc<'_> {
                 '"' => f.write_str("&quot;")?,
                 '\'' => f.write_str("&#39;")?,
                 '\n' | '\t' => f.write_char(c)?,
-                '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => f.write_char('\u{fffd}')?,
                 '\u{fffe}' | '\u{ffff}' => f.write_char('\u{fffd}')?,
-                c if c.is_control() => f.write_char('\u{fffd}')?,
-                c => f.write_char(c)?,
+                c => f.write_char(if is_plain(c) { c } else { '\u{fffd}' })?,
             }
         }
         Ok(())

@@ -12,9 +12,6 @@ pub const DIGITS_MAX: u8 = 4;
 /// [2.1, 4.9] as 2). Two are at most 5 % off.
 pub const DIGITS_MIN: u8 = 2;
 
-/// Digits of a value whose spread is not known.
-const DIGITS_UNKNOWN: u8 = 2;
-
 /// An estimate as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Shown {
@@ -138,7 +135,7 @@ pub fn either(low: f64, high: f64, power: Option<i32>, between: Option<&Estimate
     Shown {
         value: format!("{low} or {}", place.write(high, f64::round)),
         unit: if power.is_none() { place.unit().to_owned() } else { String::new() },
-        interval: between.and_then(|of| scaled(of, place.power).interval),
+        interval: between.and_then(|of| scaled(of, place.power, "").interval),
     }
 }
 
@@ -162,15 +159,17 @@ pub fn difference(estimate: &Estimate) -> Shown {
     })
 }
 
-/// An estimate and its interval as [`estimate`] shows them, but without a unit and
-/// in the one that is 10^`power` of its own: for columns that name theirs.
-pub fn scaled(estimate: &Estimate, power: i32) -> Shown {
+/// An estimate and its interval as [`estimate`] shows them, but in 10^`power` of its own unit, which
+/// is called so: by nothing, if the column names it.
+pub fn scaled(estimate: &Estimate, power: i32, unit: &str) -> Shown {
     let shown = written(estimate, |point| Place::in_unit(point, estimate.digits, power));
+    // What is insufficient has none.
+    let unit = if shown.unit.is_empty() { String::new() } else { unit.to_owned() };
     let value = match shown.value.parse::<u64>() {
         Ok(whole @ 10_000..) => grouped(whole),
         _ => shown.value,
     };
-    Shown { value, unit: String::new(), ..shown }
+    Shown { value, unit, ..shown }
 }
 
 /// Of the upper end of an interval, as a multiple of the point.
@@ -243,7 +242,7 @@ pub fn ratio(ratio: &Ratio) -> Shown {
     }
     let write =
         |digits: i32| fixed(ratio.point, digits - 1 - exponent(ratio.point, digits), f64::round);
-    let brief = write(i32::from(DIGITS_UNKNOWN));
+    let brief = write(i32::from(DIGITS_MIN));
     let Some((low, high)) = ratio.low.zip(ratio.high) else {
         return Shown::words(format!("×{brief}"));
     };

@@ -25,7 +25,7 @@ pub enum Color {
 /// How text is laid out. The caller decides, from the terminal and the environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextStyle {
-    /// Columns; less than [`TextStyle::LEAST_WIDTH`] counts as that.
+    /// Columns, 80 at least.
     pub width: usize,
     pub color: Color,
     pub charset: Charset,
@@ -50,17 +50,9 @@ pub(crate) enum Align {
 }
 
 impl TextStyle {
-    /// The narrowest layout there is.
-    pub const LEAST_WIDTH: usize = 80;
-
     /// Unicode without colour.
     pub const fn plain(width: usize) -> Self {
         Self { width, color: Color::Plain, charset: Charset::Unicode }
-    }
-
-    /// The width to lay out for.
-    pub(crate) fn columns(&self) -> usize {
-        self.width.max(Self::LEAST_WIDTH)
     }
 
     /// The text in its colour; an empty or blank text stays as it is.

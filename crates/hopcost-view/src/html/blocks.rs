@@ -3,9 +3,7 @@
 use super::cells;
 use crate::chart;
 use crate::markup::{Esc, put};
-use crate::section::model::{
-    Block, Cell, Column, Document, Fold, Kind, Section, Table, Tone, What,
-};
+use crate::section::model::{Block, Cell, Column, Document, Fold, Section, Table, Tone, What};
 use crate::text::side_by_side;
 
 /// What stands above the first section: the conclusion first.
@@ -85,7 +83,7 @@ fn folded(out: &mut String, fold: &Fold) {
 
 /// Columns beyond which a row of a narrow screen is not a row any more: it becomes a card, in
 /// which each cell says what it is.
-const COLUMNS_MAX: usize = 3;
+const COLUMNS_MAX: usize = 2;
 
 /// Characters of a table that a page of a laptop has room for.
 const WIDTH_MAX: usize = 112;
@@ -94,11 +92,10 @@ fn table(out: &mut String, table: &Table) {
     let fits = side_by_side(table, WIDTH_MAX);
     let (shown, below): (Vec<usize>, Vec<usize>) = (0..fits.len()).partition(|at| fits[*at]);
     let columns: Vec<&Column> = shown.iter().map(|at| &table.columns[*at]).collect();
-    let has_interval = |column: &&&Column| column.kind == Kind::Estimate;
-    let span = columns.len() + columns.iter().filter(has_interval).count();
     // The spelling of a case alone is as wide as such a screen.
     let is_case = |row: &Vec<Cell>| row.first().is_some_and(|cell| cell.what == What::Code);
-    let labelled = span > COLUMNS_MAX || span > 1 && table.rows.iter().any(is_case);
+    let several = columns.len() > 1 && table.rows.iter().any(is_case);
+    let labelled = several || columns.len() > COLUMNS_MAX;
     let cards = if labelled { " cards" } else { "" };
     put!(out, "<div class=\"scroll\"><table class=\"sortable ladder{cards}\"><thead>");
     heads(out, &columns);
@@ -142,11 +139,10 @@ fn named(table: &Table, row: &[Cell], below: &[usize]) -> String {
 
 /// The heads of columns; above them what several have in common.
 fn heads(out: &mut String, columns: &[&Column]) {
-    let spans = |column: &&Column| if column.kind == Kind::Estimate { 2 } else { 1 };
     if columns.iter().any(|column| !column.over.is_empty()) {
         put!(out, "<tr class=\"groups\">");
         for group in columns.chunk_by(|a, b| a.over == b.over) {
-            let span: usize = group.iter().map(spans).sum();
+            let span = group.len();
             match group[0].over.as_str() {
                 "" => put!(out, "<td colspan=\"{span}\"></td>"),
                 over => put!(out, "<th scope=\"colgroup\" colspan=\"{span}\">{}</th>", Esc(over)),
@@ -157,12 +153,9 @@ fn heads(out: &mut String, columns: &[&Column]) {
     put!(out, "<tr>");
     for column in columns {
         let class = if column.kind.is_words() { "" } else { " class=\"n\"" };
-        match column.head.as_str() {
+        match column.heading().as_str() {
             "" => put!(out, "<td></td>"),
             head => put!(out, "<th scope=\"col\"{class}>{}</th>", Esc(head)),
-        }
-        if column.kind == Kind::Estimate {
-            put!(out, "<th scope=\"col\" class=\"n nosort\">interval</th>");
         }
     }
     put!(out, "</tr>");

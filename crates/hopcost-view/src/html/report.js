@@ -8,7 +8,7 @@
     const planned = [...body.rows];
     const heads = [...[...table.tHead.rows].at(-1).cells];
     heads.forEach((head, column) => {
-      if (head.tagName === "TD" || head.classList.contains("nosort")) return;
+      if (head.tagName === "TD") return;
       const button = make("button", "");
       button.append(...head.childNodes);
       button.type = "button";

@@ -3,7 +3,6 @@
 use hopcost_model::group::grouped;
 use hopcost_model::{
     Description, Mechanism, Peers, PerOperation, RuntimeFacts, SCHEMA, Shape, WaitFacts, Workload,
-    text,
 };
 use serde_json::{Value, json};
 
@@ -39,12 +38,8 @@ pub fn list(mechanisms: &[Mechanism], runtimes: &[RuntimeFacts]) -> Document {
     let shown = listed(mechanisms);
     let here: Vec<&RuntimeFacts> = runtimes.iter().filter(|facts| facts.state.is_ok()).collect();
     let mut below: Vec<String> = own_of(&shown, &here).into_iter().collect();
-    let absent = runtimes.iter().filter(|facts| facts.state.is_err()).map(|facts| &facts.runtime);
-    let (libraries, absent): (Vec<_>, Vec<_>) = absent.partition(|of| of.library().is_some());
-    let mut absent: Vec<String> = absent.iter().map(ToString::to_string).collect();
-    if !libraries.is_empty() {
-        absent.push(format!("{} of libraries", text::count(libraries.len(), "worker")));
-    }
+    let absent = runtimes.iter().filter(|facts| facts.state.is_err());
+    let absent: Vec<String> = absent.map(|facts| facts.runtime.to_string()).collect();
     if !absent.is_empty() {
         below.push(format!("Absent: {}; `hopcost worker list` says why.", absent.join(", ")));
     }
@@ -165,16 +160,10 @@ pub fn workers(found: &[(RuntimeFacts, String)]) -> Document {
     Document { head, ..Document::default() }
 }
 
-/// What it is made of: the language first, then libraries.
+/// What it is made of.
 fn made_of(described: &Description) -> String {
-    let part = |(name, version): (&String, &String)| match *name == described.runtime {
-        // The version says itself what it is of (`GCC 12.2.0`).
-        true if version.contains(char::is_alphabetic) => version.clone(),
-        _ => format!("{name} {version}"),
-    };
-    let (language, others): (Vec<_>, Vec<_>) =
-        described.libraries.iter().partition(|(name, _)| **name == described.runtime);
-    let parts: Vec<String> = language.into_iter().chain(others).map(part).collect();
+    let parts = described.libraries.iter().map(|(name, version)| format!("{name} {version}"));
+    let parts: Vec<String> = parts.collect();
     if parts.is_empty() { format!("worker {}", described.version) } else { parts.join(", ") }
 }
 

@@ -49,7 +49,7 @@ fn intervals_are_rounded_outwards_in_the_unit_of_the_point() {
 
 #[test]
 fn columns_with_a_unit_of_their_own_hold_bare_numbers() {
-    let show = |e: &Estimate, power| scaled(e, power).to_string();
+    let show = |e: &Estimate, power| scaled(e, power, "").to_string();
     assert_eq!(show(&made(68_381.0, 67_120.0, 69_890.0, 3), 3), "68.4 [67.1, 69.9]");
     assert_eq!(show(&made(71.2, 70.11, 73.0, 2), 3), "0.071 [0.070, 0.073]");
     assert_eq!(show(&made(123_456.0, 98_700.0, 151_000.0, 2), 3), "120 [90, 160]");

@@ -3,17 +3,15 @@
 
 use std::cmp::Ordering;
 
-use hopcost_model::axis;
 use hopcost_model::text::span;
-use hopcost_model::units::format_number;
-use hopcost_model::{Axis, Case, Kind};
+use hopcost_model::{Axis, Case};
 use hopcost_read::results::{Along, Compared, Contrast, RunComparison};
 
 use super::contrasts::{difference, margin, name, side, verdict};
 use super::headline::Headline;
 use super::model::{Block, Cell, Rows, Unit, notes, numbers, words};
 use super::shapes::{About, lines};
-use super::words::{AXES, without};
+use super::words::{unit, without};
 use crate::chart::Unit as ChartUnit;
 use crate::chart::model::{Axis as ChartAxis, Chart, Point, Scale};
 use crate::names::capitalised;
@@ -138,9 +136,8 @@ pub(crate) fn charts(found: &RunComparison, along: &Along) -> Vec<Chart> {
         title: format!("Time of {second} as a multiple of that of {first}"),
         says: format!("Below 1 {second} is faster. The band is the interval of each value."),
     };
-    let unit = AXES.iter().find(|(key, ..)| *key == axis).map_or(ChartUnit::Count, |of| of.1);
     let y = ChartAxis::new("time as a multiple of the baseline's", Scale::Log, ChartUnit::Count);
-    lines(&about, all, &ChartAxis::new(axis, Scale::Log, unit), &y)
+    lines(&about, all, &ChartAxis::new(axis, Scale::Log, unit(axis)), &y)
 }
 
 /// The value of a comparison on the axis.
@@ -158,14 +155,7 @@ pub(crate) fn names(found: &RunComparison, along: &Along) -> (String, String) {
 
 /// A value of an axis with its unit.
 pub(crate) fn value_of(axis: &str, at: u64) -> String {
-    match Axis::of_key(axis).map(|axis| axis.kind) {
-        Some(Kind::Number(axis::Unit::Bytes, ..)) => {
-            number::bytes(u32::try_from(at).unwrap_or(u32::MAX))
-        }
-        Some(Kind::Number(axis::Unit::Time, ..)) => number::exact(at),
-        Some(Kind::Number(axis::Unit::Rate, ..)) => format!("{}/s", format_number(at)),
-        _ => at.to_string(),
-    }
+    unit(axis).text(at as f64)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use super::headline::{Headline, disturbed};
 use super::model::{
     Block, Cell, Document, Medium, Rows, Section, Unit as Digits, drawn, notes, numbers, words,
 };
+use super::words::keys;
 use crate::chart::model::Chart;
 use crate::names::{Place, capitalised};
 use crate::number;
@@ -23,11 +24,6 @@ use crate::number;
 const SAID_MAX: usize = 3;
 /// Names that a line lists.
 const NAMED_MAX: usize = 4;
-
-/// A live comparison, where other sections follow.
-pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
-    Section::of("comparison", blocks(results.comparison.as_ref()?))
-}
 
 /// What a live comparison says first.
 pub(super) fn live(found: &Comparison, results: &Results) -> Headline {
@@ -236,14 +232,11 @@ fn names(of: &Compared, all: &[Compared], itself: &str) -> (String, String) {
 
 /// The keys that all cases have in common, where there are several.
 fn shared(compared: &[Compared]) -> Vec<&str> {
-    fn keys(of: &Compared) -> impl Iterator<Item = &str> {
-        of.case.split_once('?').map_or("", |(_, keys)| keys).split('&')
-    }
     // A mean of cases has none.
     let cases: Vec<&Compared> = compared.iter().filter(|of| of.case.contains('?')).collect();
     let [first, rest @ ..] = cases.as_slice() else { return Vec::new() };
-    let in_all = |key: &&str| rest.iter().all(|of| keys(of).any(|own| own == *key));
-    keys(first).filter(|key| !rest.is_empty() && in_all(key)).collect()
+    let in_all = |key: &&str| rest.iter().all(|of| keys(&of.case).any(|own| own == *key));
+    keys(&first.case).filter(|key| !rest.is_empty() && in_all(key)).collect()
 }
 
 /// What the cases of a live comparison have in common.

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use hopcost_read::results::{Compared, Contrast, Verdict};
 
 use super::model::Cell;
+use super::words::keys;
 use crate::number;
 
 /// Whether a case takes less or more, by its interval, or as much, by the margin.
@@ -83,10 +84,9 @@ pub(super) fn name(case: &str, other: &str) -> String {
 
 /// What a case is: its path, and the keys in which it differs from the baseline.
 pub(super) fn beside(case: &str, baseline: &str) -> String {
-    let (path, keys) = case.split_once('?').unwrap_or((case, ""));
-    let of_baseline = baseline.split_once('?').map_or("", |(_, keys)| keys);
-    let is_own = |key: &&str| !key.is_empty() && !of_baseline.split('&').any(|of| of == *key);
-    let own: Vec<&str> = keys.split('&').filter(is_own).collect();
+    let path = case.split('?').next().unwrap_or(case);
+    let is_own = |key: &&str| !keys(baseline).any(|of| of == *key);
+    let own: Vec<&str> = keys(case).filter(is_own).collect();
     if own.is_empty() { path.to_owned() } else { format!("{path}?{}", own.join("&")) }
 }
 

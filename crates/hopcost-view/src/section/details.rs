@@ -1,5 +1,4 @@
-//! Details: every case, those without numbers, the machine over the run, the runtimes, and how to
-//! read all of it.
+//! Details: every case, those without numbers, connections, the host, and how to read all of it.
 
 use hopcost_model::Reading;
 use hopcost_model::group::grouped;
@@ -71,11 +70,6 @@ pub(super) fn tcp(results: &Results, _: Medium) -> Option<Section> {
     Section::of("tcp", [table.table()])
 }
 
-/// The machine's speed over the run.
-pub(super) fn yardsticks(results: &Results, _: Medium) -> Option<Section> {
-    Section::of("yardsticks", [table(&results.yardsticks), table(&results.adjustments)])
-}
-
 /// The host's fingerprint, and the clocks.
 pub(super) fn host(results: &Results, _: Medium) -> Option<Section> {
     let clocks = Rows::of(&results.clocks)
@@ -96,11 +90,6 @@ pub(super) fn host(results: &Results, _: Medium) -> Option<Section> {
         blocks.push(facts(readings.into_iter().map(|r: &Reading| (r.key.as_str(), value(r)))));
     }
     Section::of("host", blocks)
-}
-
-/// The workers of other runtimes.
-pub(super) fn workers(results: &Results, _: Medium) -> Option<Section> {
-    Section::of("workers", [table(&results.workers)])
 }
 
 /// What is particular to the intervals of this run.

@@ -71,9 +71,8 @@ fn whole(case: &ExplainedCase) -> String {
         return "no hop could be cut into segments".to_owned();
     };
     let untraced = Some(&case.untraced_p50_ns).filter(|of| of.point.is_some());
-    let untraced = untraced.map_or("not known".to_owned(), |of| {
-        Cell::brief(Some(of), Scale::Time, "").shown.to_string()
-    });
+    let untraced = untraced
+        .map_or("not known".to_owned(), |of| Cell::brief(Some(of), Scale::Time).shown.to_string());
     let ns = |of: &ExplainedSegment| of.typical_ns.point.unwrap_or(0.0);
     let most = case.segments.iter().max_by(|a, b| ns(a).total_cmp(&ns(b)));
     let most = most.map(|of| format!("; most in {} ({})", of.segment, number::time(ns(of), 2)));

@@ -119,7 +119,7 @@ fn of_number(key: &str, number: &Number) -> Cell {
 /// The unit of an estimate; times where its key names none.
 fn scale(key: &str) -> Scale {
     match key.split('_').next_back() {
-        Some("gbps") => Scale::Named("Gbit/s".to_owned()),
+        Some("gbps") => Scale::Named("Gbit/s"),
         Some("s") => Scale::Power(0),
         _ => Scale::Difference,
     }

@@ -20,17 +20,9 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
     Section::of("findings", kinds.iter().map(|kind| fold(kind, results)))
 }
 
-/// The findings by code and severity, the worst first and, of equally bad ones, what
-/// reaches furthest; a note must not be counted under the word for a worse one.
+/// The findings by code and severity: a note must not be counted under the word for a worse one.
 fn by_code(findings: &[Finding]) -> Vec<Kind<'_>> {
-    let mut kinds: Vec<Kind> = grouped(findings, |finding| (finding.code, finding.severity));
-    let reach = |findings: &[&Finding]| match findings.iter().any(|of| of.case.is_none()) {
-        true => usize::MAX,
-        false => findings.len(),
-    };
-    // Stable: what reaches as far keeps its order.
-    kinds.sort_by_key(|((_, severity), of)| std::cmp::Reverse((*severity, reach(of))));
-    kinds
+    grouped(findings, |finding| (finding.code, finding.severity))
 }
 
 /// How far findings reach (`8 cases`, `the whole run`).

@@ -6,7 +6,7 @@ use hopcost_model::{Finding, Host, Severity, YardstickClass};
 use hopcost_read::results::{Results, Status};
 
 use super::fields::facts_of;
-use super::model::{Block, Cell, Medium, Section, Tone, notes, paste, says};
+use super::model::{Block, Cell, Medium, Section, Tone, paste, says};
 use super::words::sentence;
 use crate::number;
 
@@ -108,11 +108,6 @@ pub(super) fn warnings(results: &Results) -> Vec<Block> {
         blocks.push(Block::Text(Tone::Alert, text));
     }
     blocks
-}
-
-/// Remarks on this machine.
-pub(super) fn remarks(results: &Results, _: Medium) -> Option<Section> {
-    Section::of("remarks", notes(results.remarks.iter().cloned()))
 }
 
 /// What casts doubt on the run as a whole.

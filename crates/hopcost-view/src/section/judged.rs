@@ -193,10 +193,10 @@ fn amount(value: &Estimate, unit: JudgedUnit) -> Cell {
         }
         JudgedUnit::Number => Scale::Power(0),
         JudgedUnit::Ns => Scale::Difference,
-        JudgedUnit::Gbps => Scale::Named("Gbit/s".to_owned()),
+        JudgedUnit::Gbps => Scale::Named("Gbit/s"),
         JudgedUnit::Share => {
             estimate = estimate.times(100.0);
-            Scale::Named("%".to_owned())
+            Scale::Named("%")
         }
     };
     Cell::measured(Some(&estimate), scale, interval)

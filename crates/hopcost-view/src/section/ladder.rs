@@ -53,7 +53,7 @@ fn table(group: &LadderGroup, mut lines: Vec<Line<'_>>, results: &Results) -> Bl
         .column(words("doubt"), |(.., case)| Cell::validity(case.validity.filter(doubt)))
         .column(estimates("aggregate").fold(3), |(.., case)| {
             let gbps = case.stream.as_ref().and_then(|of| of.aggregate_gbps.as_ref());
-            Cell::estimate(gbps, Scale::Named("Gbit/s".to_owned()))
+            Cell::estimate(gbps, Scale::Named("Gbit/s"))
         })
         .column(estimates("multiple").fold(5), |(.., case)| {
             Cell::ratio(case.ratio.as_ref(), &case.id, Interval::Told)

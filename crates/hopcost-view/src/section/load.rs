@@ -4,9 +4,10 @@ use hopcost_model::group::grouped;
 use hopcost_model::{Code, Rate, Severity};
 use hopcost_read::results::{CaseResult, LoadResult, Results, Statistic};
 
+use super::contrasts::name;
 use super::headline::{Headline, titled};
 use super::model::{Block, Cell, Interval, Rows, Scale, Unit, note, numbers};
-use super::words::{estimated, labels, mechanism, payload, setting};
+use super::words::{estimated, labels, without};
 use crate::number;
 
 /// Microseconds, as wake-ups have them.
@@ -22,9 +23,9 @@ pub(super) fn answer(results: &Results, mark: &Mark<'_>) -> Vec<Block> {
     let cases = results.results.iter().enumerate();
     let loads = cases.filter_map(|(index, case)| Some((index, case, case.load.as_ref()?)));
     let mut blocks = Vec::new();
-    for (what, mut rows) in grouped(loads, |(_, case, _)| what(case)) {
+    for (id, mut rows) in grouped(loads, |(_, case, _)| without(&case.id, "rate")) {
         rows.sort_by_key(|(.., load)| load.rate);
-        blocks.push(Block::Heading(format!("{}; times in µs", what.join(", "))));
+        blocks.push(Block::Heading(format!("{}; times in µs", name(&id, ""))));
         blocks.push(brief(&rows, mark));
     }
     let is_pooled = |case: &CaseResult| {
@@ -62,7 +63,7 @@ pub(super) fn headline(results: &Results) -> Headline {
         };
         kept_up(cases).into_iter().chain(p99).collect::<Vec<_>>().join(", ")
     };
-    let mut groups = grouped(loads, |case| what(case));
+    let mut groups = grouped(loads, |case| without(&case.id, "rate"));
     let by_rate = |case: &&CaseResult| case.load.as_ref().map(|load| load.rate);
     groups.iter_mut().for_each(|(_, cases)| cases.sort_by_key(by_rate));
     let names = labels(&groups.iter().map(|(_, cases)| cases[0]).collect::<Vec<_>>(), "rate");
@@ -82,12 +83,6 @@ fn kept_up(cases: &[&CaseResult]) -> Option<String> {
         Some([most, next, ..]) => format!("keeps up with {}, not with {}", rate(most), rate(next)),
         Some(of) => format!("keeps up with every rate tried, up to {}", rate(of[0])),
     })
-}
-
-/// `pipe, 64 B, process, same-llc, block`
-fn what(case: &CaseResult) -> Vec<String> {
-    let first = std::iter::once(mechanism(case));
-    first.chain(payload(case)).chain(setting(case)).collect()
 }
 
 fn micro(ns: Option<f64>) -> Cell {

@@ -29,11 +29,12 @@ pub(crate) use answer::between;
 pub(crate) use answer::charts;
 use answer::{Part, Weight};
 pub(crate) use fields::facts_of;
+use fields::table;
 pub(crate) use findings::finding_id;
 pub use head::Stored;
 pub(crate) use head::machine;
 pub(crate) use headline::Headline;
-use model::{Block, Section, says};
+use model::{Block, Section, drawn, notes, says};
 pub use model::{Document, Medium};
 
 /// A section, if the results have something to put into it.
@@ -44,23 +45,23 @@ const ALL: &[Medium] = &[Medium::Document, Medium::Page];
 
 /// The sections of a report in their order, and where each is shown.
 const SECTIONS: &[(&[Medium], Make)] = &[
-    (ALL, comparison::section),
+    (ALL, |of, _| Section::of("comparison", comparison::blocks(of.comparison.as_ref()?))),
     (ALL, explanation::section),
     (ALL, answer::section),
     (ALL, published::section),
-    (ALL, head::remarks),
-    (ALL, details::workers),
+    (ALL, |of, _| Section::of("remarks", notes(of.remarks.iter().cloned()))),
+    (ALL, |of, _| Section::of("workers", [table(&of.workers)])),
     (ALL, |of, _| ladder::section("ladder", &[Workload::Call, Workload::Roundtrip], of)),
     (ALL, |of, _| ladder::section("wake", &[Workload::Wake], of)),
     (ALL, |of, _| ladder::section("load", &[Workload::Load], of)),
     (ALL, |of, _| ladder::section("streams", &[Workload::Stream], of)),
     (ALL, details::tcp),
-    (PAGE, plots::swept),
-    (PAGE, plots::percentiles),
-    (PAGE, plots::trials),
+    (PAGE, |of, _| Section::of("plots", drawn(plots::along_axes(of)))),
+    (PAGE, |of, _| Section::of("percentiles", drawn(plots::of_few(of, plots::curves)))),
+    (PAGE, |of, _| Section::of("trials", drawn(plots::of_few(of, plots::of_trials)))),
     (ALL, details::missing),
     (ALL, findings::section),
-    (ALL, details::yardsticks),
+    (ALL, |of, _| Section::of("yardsticks", [table(&of.yardsticks), table(&of.adjustments)])),
     (ALL, details::host),
     (PAGE, details::cases),
     (ALL, details::reading),

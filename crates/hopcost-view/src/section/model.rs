@@ -327,8 +327,6 @@ pub(crate) struct Cell {
     quiet: Option<Box<Cell>>,
     /// Index of the case whose details it leads to.
     pub case: Option<usize>,
-    /// More of it, as a tooltip.
-    pub hint: Option<String>,
 }
 
 /// What a cell holds.
@@ -356,8 +354,6 @@ pub(crate) enum Unit {
     Exact,
     /// A share, as per cent.
     Share,
-    /// A count of each operation.
-    Count,
     /// A whole number.
     Whole,
     /// So many digits.
@@ -370,8 +366,6 @@ impl Unit {
             Unit::Time(digits) => return number::quantity(value, digits),
             Unit::Exact => number::exact(value as u64),
             Unit::Share => number::share(value),
-            Unit::Count if value >= 99.5 || !value.is_finite() => number::plain(value, 3),
-            Unit::Count => format!("{value:.2}"),
             Unit::Whole => number::grouped(value as u64),
             Unit::Plain(digits) => number::plain(value, digits),
         })
@@ -379,7 +373,7 @@ impl Unit {
 }
 
 /// In which unit an estimate is written.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Scale {
     /// Nanoseconds, in a fitting unit.
     Time,
@@ -388,7 +382,7 @@ pub(crate) enum Scale {
     /// In 10^this of its own unit, which the column names.
     Power(i32),
     /// In this unit, as it is.
-    Named(String),
+    Named(&'static str),
 }
 
 /// How an interval is shown.
@@ -495,21 +489,16 @@ impl Cell {
 
     /// An estimate with its interval told so.
     pub fn measured(estimate: Option<&Estimate>, scale: Scale, interval: Interval) -> Self {
-        estimate.map_or(Self::none(), |estimate| Self::of_estimate(estimate, &scale, interval))
+        estimate.map_or(Self::none(), |estimate| Self::of_estimate(estimate, scale, interval))
     }
 
-    fn of_estimate(estimate: &Estimate, scale: &Scale, interval: Interval) -> Self {
+    fn of_estimate(estimate: &Estimate, scale: Scale, interval: Interval) -> Self {
         let mut shown = match scale {
             Scale::Time => number::estimate(estimate),
             Scale::Difference => number::difference(estimate),
-            Scale::Power(power) => number::scaled(estimate, *power),
-            Scale::Named(_) => number::scaled(estimate, 0),
+            Scale::Power(power) => number::scaled(estimate, power, ""),
+            Scale::Named(unit) => number::scaled(estimate, 0, unit),
         };
-        if let Scale::Named(unit) = scale
-            && estimate.point.is_some_and(f64::is_finite)
-        {
-            shown.unit.clone_from(unit);
-        }
         let ends = estimate.low.zip(estimate.high);
         // An upper bound has none.
         let point = estimate.point.filter(|_| !estimate.at_most);
@@ -519,7 +508,6 @@ impl Cell {
         Self {
             is_pooled: !is_brief && estimate.pooled && estimate.point.is_some(),
             quiet: quiet.map(|of| Box::new(Self::of_estimate(&of, scale, interval))),
-            hint: estimate.insufficient.clone().filter(|_| estimate.point.is_none()),
             ..Self::keyed(shown, estimate.point)
         }
     }
@@ -549,10 +537,9 @@ impl Cell {
         Self::measured(estimate, scale, Interval::Told)
     }
 
-    /// An estimate with its interval in per cent, and a mark where its case is worse than the
-    /// run as a whole.
-    pub fn brief(estimate: Option<&Estimate>, scale: Scale, mark: &'static str) -> Self {
-        Self::measured(estimate, scale, Interval::Relative).marked(mark)
+    /// An estimate with its interval in per cent.
+    pub fn brief(estimate: Option<&Estimate>, scale: Scale) -> Self {
+        Self::measured(estimate, scale, Interval::Relative)
     }
 
     /// A multiple, and how its interval is shown.

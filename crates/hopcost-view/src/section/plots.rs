@@ -6,33 +6,28 @@ use hopcost_read::results::{
     CaseResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status, TrialPoint,
 };
 
-use super::model::{Medium, Section, drawn};
 use super::shapes::{About, Line, lines};
-use super::words::{AXES, estimated, labels, rates_at_levels, value, without};
+use super::words::{estimated, labels, rates_at_levels, unit, value, without};
 use super::{answer, head};
 use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Point, Scale};
 use crate::names::{Place, all_of, capitalised, headline, plain_id, row_name};
 
+/// What is drawn along an axis, by its key and its name.
+const AXES: [(&str, &str); 4] = [
+    ("payload", "message size"),
+    ("flows", "flows"),
+    ("gap", "gap before the notification"),
+    ("rate", "messages a second"),
+];
 /// Quantiles that get a mark.
 const MARKED: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 0.9999];
 /// Cases up to which a page draws the percentiles and the trials of each: of more they would hide
 /// the rest.
 const CASES_MAX: usize = 12;
 
-pub(super) fn swept(results: &Results, _: Medium) -> Option<Section> {
-    Section::of("plots", drawn(along_axes(results)))
-}
-
-pub(super) fn percentiles(results: &Results, _: Medium) -> Option<Section> {
-    Section::of("percentiles", drawn(of_few(results, curves)))
-}
-
-pub(super) fn trials(results: &Results, _: Medium) -> Option<Section> {
-    Section::of("trials", drawn(of_few(results, of_trials)))
-}
-
-fn of_few(results: &Results, charts: fn(&Results) -> Vec<Chart>) -> Vec<Chart> {
+/// What is drawn of each case, where there are few.
+pub(super) fn of_few(results: &Results, charts: fn(&Results) -> Vec<Chart>) -> Vec<Chart> {
     let measured = results.results.iter().filter(|case| case.status == Status::Measured);
     if measured.count() > CASES_MAX { Vec::new() } else { charts(results) }
 }
@@ -50,9 +45,9 @@ pub(crate) fn of_run(results: &Results) -> Vec<Chart> {
 }
 
 /// A chart of each workload and placement along each axis of which two values were measured.
-fn along_axes(results: &Results) -> Vec<Chart> {
+pub(super) fn along_axes(results: &Results) -> Vec<Chart> {
     let mut charts = Vec::new();
-    for (key, unit, name) in AXES {
+    for (key, name) in AXES {
         let measured = results.results.iter().filter(|case| case.status == Status::Measured);
         let at = measured.filter_map(|case| Some((value(&case.id, key)?, case)));
         let at = at.filter(|(at, _)| *at > 0.0);
@@ -69,7 +64,7 @@ fn along_axes(results: &Results) -> Vec<Chart> {
             let named: Vec<(String, &[(f64, &CaseResult)])> = named.collect();
             let is_one = all.iter().all(|case| of(case).0 != workload || of(case).1 == place);
             let place = place.filter(|_| !is_one).map(|place| place.word());
-            let x = Axis::new(key, Scale::Log, unit);
+            let x = Axis::new(key, Scale::Log, unit(key));
             let called = [Some(workload.word()), Some(key), place];
             let id = plain_id(&called.into_iter().flatten().collect::<Vec<_>>().join("-"));
             let place = place.map_or(String::new(), |place| format!(" ({place})"));

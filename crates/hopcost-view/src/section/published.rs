@@ -29,8 +29,7 @@ pub(super) fn section(results: &Results, _: Medium) -> Option<Section> {
 
 /// The same in brief: what stands before its answer.
 pub(super) fn brief(results: &Results) -> Vec<Block> {
-    let mut above = String::new();
-    sheets(results).into_iter().flat_map(|sheet| sheet.brief(&mut above)).collect()
+    sheets(results).into_iter().flat_map(Sheet::brief).collect()
 }
 
 /// A published number in its place.
@@ -146,9 +145,8 @@ impl<'a> Sheet<'a> {
         head.into_iter().chain(said).collect()
     }
 
-    /// Table, and in a line or two what was timed there, and by whom where that is not the
-    /// source of the one above; few notes too.
-    fn brief(mut self, above: &mut String) -> Vec<Block> {
+    /// Table, and in a line or two what was timed there, and by whom; few notes too.
+    fn brief(mut self) -> Vec<Block> {
         let brief = self.files[0].layout.brief.as_ref();
         if let Some(brief) = brief {
             self.entries.retain(|entry| entry.row.statistic == brief.statistic);
@@ -160,12 +158,11 @@ impl<'a> Sheet<'a> {
             remarks.clear();
         }
         let (timed, source) = (self.told(|table| &table.timed), self.told(|table| &table.source));
-        let told = [("Timed there: ", &timed), ("Source: ", &source)].into_iter();
-        let told = told.filter(|(_, text)| !text.is_empty() && source != *above);
-        let told = told.map(|(what, text)| format!("{what}{}", sentence(text)));
+        let told = [("Timed there: ", timed), ("Source: ", source)].into_iter();
+        let told = told.filter(|(_, text)| !text.is_empty());
+        let told = told.map(|(what, text)| format!("{what}{}", sentence(&text)));
         let said = self.legend().into_iter().chain(told).collect::<Vec<_>>().join(" ");
         remarks.extend(Some(said).filter(|said| !said.is_empty()));
-        *above = source;
         let table = Table { form: Form::Brief, ..self.table() };
         let head = [Block::Heading(self.title()), Block::Table(table)];
         head.into_iter().chain(notes(remarks)).collect()
@@ -286,34 +283,23 @@ impl<'a> Sheet<'a> {
     }
 
     /// The columns in their order: beside each number measured here the published ones and their
-    /// ratio; or of several statistics what was measured here, and then each source.
+    /// ratio.
     fn sides(&self, keys: &[&'a str]) -> Vec<(&'a str, Side)> {
         let published = (0..self.files.len()).map(Side::Published);
         let mut sides: Vec<Side> = std::iter::once(Side::Here).chain(published).collect();
         if !self.is_brief && keys.len() <= RATIOS_MAX && self.files.len() == 1 {
             sides.push(Side::Ratio);
         }
-        if self.is_by_source() {
-            return sides.iter().flat_map(|side| keys.iter().map(|key| (*key, *side))).collect();
-        }
         keys.iter().flat_map(|key| sides.iter().map(|side| (*key, *side))).collect()
-    }
-
-    /// Whether the statistics of one source stand together.
-    fn is_by_source(&self) -> bool {
-        self.files.len() > 1 && self.columns == Field::Statistic
     }
 
     fn column(&self, key: &str, side: Side, keys: usize) -> Column {
         let of = self.entries.iter().find(|entry| entry.row.statistic == key);
         let name = match (self.columns, of) {
             (Field::Statistic, Some(of)) => {
-                let name = match key {
-                    "p50" if self.files.len() > 1 => key.to_owned(),
-                    key => named(key, of.table.operations),
-                };
                 let is_told = self.unit().is_some();
-                joined([name, if is_told { String::new() } else { of.row.unit.clone() }])
+                let unit = if is_told { String::new() } else { of.row.unit.clone() };
+                joined([named(key, of.table.operations), unit])
             }
             _ => key.to_owned(),
         };
@@ -328,11 +314,7 @@ impl<'a> Sheet<'a> {
         let mut own = self.entries.iter().filter(|entry| entry.value(self.columns) == key);
         let is_measured =
             |entry: &Entry| entry.row.measured.is_some() || entry.row.measured_ratio.is_some();
-        let column = match self.is_by_source() {
-            true => numbers(&name).over(side),
-            false if keys == 1 => numbers(side),
-            false => numbers(side).over(&name),
-        };
+        let column = if keys == 1 { numbers(side) } else { numbers(side).over(&name) };
         column.fold(u8::from(!own.any(is_measured)))
     }
 
@@ -365,7 +347,9 @@ impl<'a> Sheet<'a> {
         let index = index_of(self.results, own);
         let mark = index.map_or("", |index| self.doubts.mark(&self.results.results[index]));
         let cell = match (&row.measured, &row.measured_ratio) {
-            (Some(of), _) if self.files.len() == 1 => Cell::brief(Some(of), Scale::Power(0), mark),
+            (Some(of), _) if self.files.len() == 1 => {
+                Cell::brief(Some(of), Scale::Power(0)).marked(mark)
+            }
             (Some(of), _) => Cell::sorted(of.point, |value| narrow(value, of.digits)),
             (None, Some(ratio)) if ratio.baseline == own => Cell::worded("1", 1.0),
             // Without an interval, a median of a few ratios may contradict the values.

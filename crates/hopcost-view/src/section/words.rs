@@ -1,14 +1,13 @@
-//! What several sections say of cases: their settings, their counts, and why some have
+//! What several sections say of cases: their names, their counts, and why some have
 //! no numbers.
 
 use hopcost_model::group::{distinct, grouped};
-use hopcost_model::{Axis, Role};
+use hopcost_model::{Axis, Kind, Role, axis};
 use hopcost_read::results::{CaseResult, CounterResult, Estimate, Results, Statistic, Status};
 
 use super::model::{Block, Cell, Unit, notes};
 use crate::chart::Unit as ChartUnit;
-use crate::names::{foreign, headline};
-use crate::number;
+use crate::names::headline;
 
 /// The index of a case.
 pub(super) fn index_of(results: &Results, id: &str) -> Option<usize> {
@@ -20,42 +19,41 @@ pub(super) fn estimated(case: &CaseResult, statistic: Statistic) -> Option<&Esti
     case.estimates.as_ref().and_then(|estimates| estimates.get(statistic))
 }
 
-/// An axis: its key, its unit, and what it is called.
-pub(super) const AXES: [(&str, ChartUnit, &str); 4] = [
-    ("payload", ChartUnit::Bytes, "message size"),
-    ("flows", ChartUnit::Count, "flows"),
-    ("gap", ChartUnit::Ns, "gap before the notification"),
-    ("rate", ChartUnit::Count, "messages a second"),
-];
+/// What the values of an axis are.
+pub(super) fn unit(axis: &str) -> ChartUnit {
+    match Axis::of_key(axis).map(|axis| axis.kind) {
+        Some(Kind::Number(axis::Unit::Bytes, ..)) => ChartUnit::Bytes,
+        Some(Kind::Number(axis::Unit::Time, ..)) => ChartUnit::Ns,
+        _ => ChartUnit::Count,
+    }
+}
+
+/// The keys of a case, each with its value.
+pub(super) fn keys(id: &str) -> impl Iterator<Item = &str> {
+    let keys = id.split_once('?').map_or("", |(_, keys)| keys);
+    keys.split('&').filter(|one| !one.is_empty())
+}
 
 /// A case's number for a key.
 pub(super) fn value(id: &str, key: &str) -> Option<f64> {
-    let (_, keys) = id.split_once('?')?;
-    keys.split('&').find_map(|one| one.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
+    keys(id).find_map(|one| one.strip_prefix(key)?.strip_prefix('=')?.parse().ok())
 }
 
-/// What each case is called among several: its mechanism, and its settings that not all have.
+/// What each case is called among several that differ in a key: its mechanism, and the other keys that
+/// not all have.
 pub(super) fn labels(cases: &[&CaseResult], key: &str) -> Vec<String> {
-    let swept = |case: &CaseResult| {
-        let other = |(of, unit, _): (&str, ChartUnit, &str)| {
-            let at = value(&case.id, of).filter(|_| of != key)?;
-            Some(format!("{of} {}", unit.text(at)))
+    let is_in_all = |one: &str| cases.iter().all(|of| keys(&of.id).any(|other| other == one));
+    let label = |case: &&CaseResult| {
+        let is_own = |one: &&str| {
+            let of = one.split('=').next().unwrap_or(one);
+            of != key && !case.case.parameters.contains_key(of) && !is_in_all(one)
         };
-        AXES.into_iter().filter_map(other).collect::<Vec<_>>()
-    };
-    let words = |case: &&CaseResult| setting(case).into_iter().chain(swept(case)).collect();
-    let settings: Vec<Vec<String>> = cases.iter().map(words).collect();
-    let is_own = |word: &&String| {
-        let is_swept = word.starts_with(key);
-        !is_swept && settings.iter().any(|others| !others.contains(*word))
-    };
-    let label = |(case, words): (&&CaseResult, &Vec<String>)| {
         let stream = case.stream.as_ref().map(|stream| stream.label.clone());
         let name = stream.unwrap_or_else(|| mechanism(case));
-        let words = words.iter().filter(is_own).cloned();
-        std::iter::once(name).chain(words).collect::<Vec<_>>().join(", ")
+        let own = keys(&case.id).filter(is_own).map(|one| one.replace('=', " "));
+        std::iter::once(name).chain(own).collect::<Vec<_>>().join(", ")
     };
-    cases.iter().zip(&settings).map(label).collect()
+    cases.iter().map(label).collect()
 }
 
 /// A rate at the two levels of its case's time, the lower first.
@@ -67,28 +65,9 @@ pub(super) fn rates_at_levels(case: &CaseResult, rate: &Estimate) -> Option<(f64
 
 /// A case without its value for a key.
 pub(super) fn without(id: &str, key: &str) -> String {
-    let (path, keys) = id.split_once('?').unwrap_or((id, ""));
-    let is_other = |one: &&str| one.split('=').next() != Some(key);
-    format!("{path}?{}", keys.split('&').filter(is_other).collect::<Vec<_>>().join("&"))
-}
-
-/// What cases of one table have in common: the settings that are not columns.
-pub(super) fn setting(case: &CaseResult) -> Vec<String> {
-    let parts = &case.case;
-    // A call has but one end.
-    let boundary = parts.placement.is_some().then(|| parts.boundary.word().to_owned());
-    let mut words: Vec<String> = boundary.into_iter().collect();
-    words.extend(parts.placement.map(|placement| placement.word().to_owned()));
-    words.extend(parts.wait.clone());
-    words.extend(parts.spin_budget_ns.map(|ns| format!("spin {}", number::exact(ns))));
-    if let Ok(case) = case.id.parse() {
-        // These two stand in a column and in a title.
-        let said = |key| matches!(key, "idle-knob" | "ack-size");
-        let unusual = Axis::unusual(&case).filter(|(axis, _)| !said(axis.key));
-        words.extend(unusual.map(|(axis, value)| format!("{} {value}", axis.key)));
-    }
-    words.extend(foreign(case));
-    words
+    let path = id.split('?').next().unwrap_or(id);
+    let others = keys(id).filter(|one| one.split('=').next() != Some(key));
+    format!("{path}?{}", others.collect::<Vec<_>>().join("&"))
 }
 
 /// The mechanism with its parameters.
@@ -96,11 +75,6 @@ pub(super) fn mechanism(case: &CaseResult) -> String {
     let parts = &case.case;
     let parameters = parts.parameters.iter().map(|(key, value)| format!(" {key}={value}"));
     std::iter::once(parts.mechanism.clone()).chain(parameters).collect()
-}
-
-/// The bytes of a message, if it has any.
-pub(super) fn payload(case: &CaseResult) -> Option<String> {
-    case.case.payload_bytes.filter(|bytes| *bytes > 0).map(number::bytes)
 }
 
 /// What went wrong with a case and why; `None` if all went well.
@@ -129,7 +103,7 @@ fn counter<'a>(case: &'a CaseResult, event: &str, role: Option<Role>) -> Option<
 /// Counts per operation of the two ends, `sender + receiver`, or of both together; nothing where
 /// neither was counted, or both are 0.
 pub(super) fn both(case: &CaseResult, event: &str) -> Cell {
-    let unit = if event.ends_with("-ns") { Unit::Time(2) } else { Unit::Count };
+    let unit = if event.ends_with("-ns") { Unit::Time(2) } else { Unit::Plain(3) };
     let value = |role| counter(case, event, role).and_then(|counter| counter.per_operation);
     let text =
         |value: Option<f64>| value.map_or("–".to_owned(), |value| unit.shown(value).to_string());

@@ -53,7 +53,7 @@ impl Text<'_> {
 
     /// Wrapped text, every line after `first` or `rest`.
     fn paragraph(&mut self, first: &str, rest: &str, text: &str, paint: Paint) {
-        let room = self.style.columns().saturating_sub(width_of(first).max(width_of(rest)));
+        let room = self.style.width.saturating_sub(width_of(first).max(width_of(rest)));
         for (index, line) in wrap(&self.style.clean(text), room).iter().enumerate() {
             let before = if index == 0 { first } else { rest };
             self.push(&format!("{before}{}", self.style.paint(paint, line)));
@@ -110,7 +110,7 @@ impl Text<'_> {
         let plain = [left, right].map(|blocks| written(blocks, Color::Plain));
         let widest = plain.each_ref().map(|all| all.iter().map(|line| width_of(line)).max());
         let [widest, other] = widest.map(Option::unwrap_or_default);
-        if widest + BETWEEN + other > self.style.columns() {
+        if widest + BETWEEN + other > self.style.width {
             self.blocks(left, indent);
             self.out.push('\n');
             self.blocks(right, indent);

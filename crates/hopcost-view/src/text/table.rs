@@ -132,7 +132,7 @@ impl<'a> Grid<'a> {
     }
 
     fn is_too_wide(&self) -> bool {
-        self.width(0..self.widths.len()) > self.style.columns()
+        self.width(0..self.widths.len()) > self.style.width
     }
 
     /// Shortens the columns of words, and puts columns below until the rest fits.
@@ -156,7 +156,7 @@ impl<'a> Grid<'a> {
         // Nothing left to put below: the words give way.
         self.give_way(WORDS_MIN);
         // What is left goes to the words.
-        let mut left = self.style.columns().saturating_sub(self.width(0..self.widths.len()));
+        let mut left = self.style.width.saturating_sub(self.width(0..self.widths.len()));
         for at in 0..self.widths.len() {
             let widest = self.widest(at);
             if let Some(width) = &mut self.widths[at] {
@@ -177,7 +177,7 @@ impl<'a> Grid<'a> {
     }
 
     fn shorten(&mut self, limit: usize) {
-        let most = self.style.columns() - 2 * GAP - WORDS_MIN;
+        let most = self.style.width - 2 * GAP - WORDS_MIN;
         for (width, column) in self.widths.iter_mut().zip(self.columns) {
             let limit = if column.kind.is_words() { limit } else { most };
             *width = width.map(|width| width.min(limit));
@@ -197,7 +197,7 @@ impl<'a> Grid<'a> {
         let mut packed: Vec<Vec<usize>> = vec![names.to_vec()];
         for group in others.chunk_by(|a, b| over(*a) == over(*b) && !over(*a).is_empty()) {
             let fits = |block: &Vec<usize>| {
-                self.width(block.iter().chain(group).copied()) <= self.style.columns()
+                self.width(block.iter().chain(group).copied()) <= self.style.width
             };
             match packed.last_mut().filter(|block| block.len() == names.len() || fits(block)) {
                 Some(block) => block.extend(group),
@@ -288,7 +288,7 @@ impl<'a> Grid<'a> {
     /// What has no column, named, on as few lines as hold it.
     fn below(&self, out: &mut String, row: &[Option<Line>]) {
         const INDENT: &str = "      ";
-        let (dot, room) = (self.style.clean(" · "), self.style.columns() - INDENT.len());
+        let (dot, room) = (self.style.clean(" · "), self.style.width - INDENT.len());
         let mut lines: Vec<String> = Vec::new();
         for ((column, text), _) in
             self.columns.iter().zip(row).zip(&self.widths).filter(|(_, width)| width.is_none())

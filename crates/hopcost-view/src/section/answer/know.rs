@@ -26,21 +26,19 @@ pub(crate) enum Weight {
 /// Blocks that stay or go together.
 pub(crate) type Part = (Weight, Vec<Block>);
 
-/// Most sentences, however short.
-const SENTENCES_MAX: usize = 4;
-/// Most lines of them, each of so many characters.
+/// Most lines of sentences, each of so many characters.
 const LINES_MAX: usize = 4;
 const LINE: usize = 96;
 
-/// As many as an answer has room for.
-pub(super) fn blocks(mut all: Vec<String>) -> Vec<Block> {
+/// As many as an answer has room for, the first in any case.
+pub(super) fn blocks(all: Vec<String>) -> Vec<Block> {
     let mut lines = 0;
-    let fits = all.iter().take_while(|said| {
+    let fits = |said: &String| {
+        let is_first = lines == 0;
         lines += said.chars().count().div_ceil(LINE);
-        lines <= LINES_MAX
-    });
-    all.truncate(fits.count().clamp(1, SENTENCES_MAX));
-    notes(all).collect()
+        is_first || lines <= LINES_MAX
+    };
+    notes(all.into_iter().take_while(fits)).collect()
 }
 
 /// All of them. A report has some of them above its sections.

@@ -1,15 +1,13 @@
 //! What each library adds to the mechanism beneath it, in words.
 
 use hopcost_model::text::count;
-use hopcost_read::results::{CaseResult, LadderRow, LibraryCost, Place, Ratio, Results};
+use hopcost_read::results::{CaseResult, LadderRow, LibraryCost, Place, Results};
 
 use crate::names::{all_of, row_label};
 use crate::number;
 use crate::section::headline::{Headline, titled};
 use crate::section::model::{Cell, Interval, Scale};
 
-/// How many times as high as its lower end the upper end of an interval is that a line shows.
-const WIDE: f64 = 1.25;
 /// Lines of a screen for them.
 const LINES_MAX: usize = 14;
 
@@ -38,8 +36,8 @@ pub(super) fn headline(results: &Results) -> Option<Headline> {
 
 /// `adds 60 µs ±5% to unix-stream (×7.0 ±30%): 8 more system calls, 21 µs more CPU a message`
 fn sentence(of: &LibraryCost, beneath: &str) -> String {
-    let adds = Cell::brief(Some(&of.adds_ns), Scale::Difference, "").shown;
-    let times = of.times.as_ref().map(multiple);
+    let adds = Cell::brief(Some(&of.adds_ns), Scale::Difference).shown;
+    let times = of.times.as_ref().map(|of| Cell::multiple(of, Interval::Relative).shown);
     let times = times.map_or(String::new(), |times| format!(" ({times})"));
     let calls = of.system_calls.filter(|calls| *calls >= 0.5);
     let calls = calls.map(|calls| count(calls.round() as usize, "more system call"));
@@ -51,10 +49,4 @@ fn sentence(of: &LibraryCost, beneath: &str) -> String {
         format!("; {} of the CPU time is {name}'s", number::share(of.other_share))
     });
     format!("adds {adds} to {beneath}{times}{why}{other}")
-}
-
-fn multiple(times: &Ratio) -> String {
-    let is_wide = times.high > times.low.map(|low| WIDE * low);
-    let interval = if is_wide { Interval::Relative } else { Interval::Untold };
-    Cell::multiple(times, interval).shown.to_string()
 }

@@ -69,7 +69,7 @@ pub(super) fn placed(entries: &[Entry<'_>], whole: bool, doubts: &Doubts) -> Blo
         vec![
             (over(numbers(rank).fold(1)), rank_cell(entry, of_place())),
             (over(numbers(head)), own),
-            (over(numbers("per trip").fold(1)), Cell::brief(per_trip, Scale::Time, "")),
+            (over(numbers("per trip").fold(1)), Cell::brief(per_trip, Scale::Time)),
             (over(numbers(&base(of_place())).fold(3)), more(multiple(entry))),
             (over(words("").fold(5)), if is_first { more(bar(entry)) } else { Cell::none() }),
             (over(numbers("Gbit/s").fold(1)), throughput(entry.case, rate)),
@@ -184,12 +184,12 @@ pub(super) fn swept(entries: &[Entry<'_>], by: RankedBy, doubts: &Doubts) -> Vec
         };
         let title = format!("{}{place}{unit}", what(case, by));
         blocks.push(Block::Heading(title));
-        blocks.push(crossed(entries, &scale, places.len() > 1, doubts));
+        blocks.push(crossed(entries, scale, places.len() > 1, doubts));
     }
     blocks
 }
 
-fn crossed(entries: &[Entry<'_>], scale: &Scale, over: bool, doubts: &Doubts) -> Block {
+fn crossed(entries: &[Entry<'_>], scale: Scale, over: bool, doubts: &Doubts) -> Block {
     let rows = rows(entries);
     let key = |entry: &Entry| (entry.place as u8, entry.column.clone());
     let mut columns = distinct(entries.iter().map(key));
@@ -201,7 +201,7 @@ fn crossed(entries: &[Entry<'_>], scale: &Scale, over: bool, doubts: &Doubts) ->
         let beside = entries.iter().filter(|other| key(other) == *column);
         vec![
             (numbers("").over(&head).fold(1), rank_cell(entry, beside)),
-            (numbers("").over(&head), self::value(entry, scale.clone(), doubts)),
+            (numbers("").over(&head), self::value(entry, scale, doubts)),
         ]
     };
     let named = Rows::of(&rows).parts(names(&rows));

@@ -55,8 +55,8 @@ fn every_run_has_something_to_plot_and_a_page_the_curves_of_few_cases_alone() {
         assert!(!of_run(&stored::results(run)).is_empty(), "{run}");
     }
     let (few, many) = (worn(), stored::results("ladder"));
-    assert!(percentiles(&many, Medium::Page).is_none() && trials(&many, Medium::Page).is_none());
-    assert!(percentiles(&few, Medium::Page).is_some() && trials(&few, Medium::Page).is_some());
+    assert!(of_few(&many, curves).is_empty() && of_few(&many, of_trials).is_empty());
+    assert!(!of_few(&few, curves).is_empty() && !of_few(&few, of_trials).is_empty());
 }
 
 #[test]
