@@ -1,50 +1,29 @@
 //! /proc/cpuinfo: blocks of `key : value` lines, whose keys differ by architecture.
 
-use std::collections::BTreeMap;
-
 use crate::root::{Root, Unreadable};
 
 /// Where it is read from.
-pub(crate) const PATH: &str = "/proc/cpuinfo";
+const PATH: &str = "/proc/cpuinfo";
 
-/// All blocks, one per CPU that is online.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct CpuInfo {
-    cpus: BTreeMap<u32, BTreeMap<String, String>>,
-}
+/// Its text, of which one CPU at least is understood.
+pub(crate) struct CpuInfo(String);
 
 impl CpuInfo {
     pub(crate) fn read(root: &Root) -> Result<Self, Unreadable> {
-        let text = root.text(PATH)?;
-        let info = Self::parse(&text);
-        if info.cpus.is_empty() { Err(Unreadable::strange(PATH, &text)) } else { Ok(info) }
+        let info = Self(root.text(PATH)?);
+        if info.first().is_none() { Err(Unreadable::strange(PATH, &info.0)) } else { Ok(info) }
     }
 
-    /// Lines that are not understood are left out: vendors add their own.
-    pub(crate) fn parse(text: &str) -> Self {
-        let mut cpus: BTreeMap<u32, BTreeMap<String, String>> = BTreeMap::new();
-        let mut current = None;
-        for line in text.lines() {
-            let Some((key, value)) = line.split_once(':') else {
-                if line.trim().is_empty() {
-                    current = None;
-                }
-                continue;
-            };
-            let (key, value) = (key.trim(), value.trim());
-            if key == "processor" {
-                current = value.parse::<u32>().ok();
-            }
-            if let Some(cpu) = current {
-                cpus.entry(cpu).or_default().insert(key.to_owned(), value.to_owned());
-            }
-        }
-        CpuInfo { cpus }
+    /// The CPUs that are online, each with its block.
+    fn blocks(&self) -> impl Iterator<Item = (u32, &str)> {
+        let blocks = self.0.split("\n\n");
+        blocks.filter_map(|block| Some((value(block, "processor")?.parse().ok()?, block)))
     }
 
     /// A field of one CPU, unless it is empty.
     pub(crate) fn field(&self, cpu: u32, key: &str) -> Option<&str> {
-        self.cpus.get(&cpu)?.get(key).map(String::as_str).filter(|value| !value.is_empty())
+        let (_, block) = self.blocks().find(|(of, _)| *of == cpu)?;
+        value(block, key).filter(|value| !value.is_empty())
     }
 
     /// The feature flags of one CPU: `flags` on x86, `Features` on Arm.
@@ -61,6 +40,12 @@ impl CpuInfo {
 
     /// The lowest CPU that is described.
     pub(crate) fn first(&self) -> Option<u32> {
-        self.cpus.keys().next().copied()
+        self.blocks().map(|(cpu, _)| cpu).min()
     }
+}
+
+/// What stands behind a key. Lines that are not understood are left out: vendors add their own.
+fn value<'t>(block: &'t str, key: &str) -> Option<&'t str> {
+    let mut fields = block.lines().filter_map(|line| line.split_once(':'));
+    fields.find(|(of, _)| of.trim() == key).map(|(_, value)| value.trim())
 }

@@ -16,8 +16,9 @@ const CLOCKSOURCES: &str = "/sys/devices/system/clocksource/clocksource0/availab
 /// when its watchdog finds it unstable. Arm's generic timer is one for the whole
 /// system (Arm ARM, D12).
 pub fn clocks_comparable(root: &Root, cpus: &[u32]) -> Result<(), String> {
-    let info = CpuInfo::read(root)
-        .map_err(|error| format!("cannot check whether the CPUs' clocks agree: {error}"))?;
+    let info = CpuInfo::read(root).map_err(|error| {
+        format!("cannot check whether the CPUs' clocks agree: {}", error.reason)
+    })?;
     if !info.is_x86() {
         return Ok(());
     }

@@ -1,6 +1,5 @@
 //! The tree that is read: `/`, or a recorded copy of the parts that matter.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -21,15 +20,9 @@ impl Default for Root {
 /// Why a file gave no value, in words that name it as on the real machine (`/proc/stat`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable {
-    reason: String,
+    pub reason: String,
     /// Whether there is no such file.
     pub is_missing: bool,
-}
-
-impl fmt::Display for Unreadable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.reason)
-    }
 }
 
 impl From<Unreadable> for String {
@@ -177,8 +170,8 @@ mod tests {
             assert_eq!(root.text(path).unwrap_err().is_missing, is_missing, "{path}");
         }
         let denied = Unreadable::io("/sys/x", &io::ErrorKind::PermissionDenied.into());
-        assert_eq!(denied.to_string(), "no permission to read /sys/x");
-        let long = Unreadable::strange("/x", &format!("{}\ntwo", "é".repeat(500))).to_string();
+        assert_eq!(denied.reason, "no permission to read /sys/x");
+        let long = Unreadable::strange("/x", &format!("{}\ntwo", "é".repeat(500))).reason;
         assert_eq!(long, format!("/x holds `{}…`, which hopcost cannot read", "é".repeat(60)));
     }
 }

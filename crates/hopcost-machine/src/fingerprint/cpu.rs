@@ -89,7 +89,7 @@ pub(super) fn turbo(seen: &Seen) -> Found {
         Ok("0") => return Ok("on".into()),
         Ok("1") => return Ok("off".into()),
         Ok(other) => return Err(format!("{path} holds `{other}`, neither 0 nor 1")),
-        Err(error) if !error.is_missing => return Err(error.to_string()),
+        Err(error) if !error.is_missing => return Err(error.reason.clone()),
         Err(_) => {}
     }
     let missing = match seen.root.exists(&format!("{CPU_DIR}/cpu0/cpufreq")) {

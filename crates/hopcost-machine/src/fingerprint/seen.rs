@@ -48,7 +48,7 @@ impl Seen<'_> {
         missing: &str,
         read: impl Fn(&CpuInfo, u32) -> Option<String>,
     ) -> Found {
-        let info = self.info.as_ref().map_err(ToString::to_string)?;
+        let info = self.info.as_ref().map_err(|error| error.reason.clone())?;
         let mut cpus = self.cpus.iter().copied().chain(info.first());
         cpus.find_map(|cpu| read(info, cpu)).ok_or_else(|| missing.to_owned())
     }

@@ -8,7 +8,7 @@ use crate::root::Root;
 /// DMI; nothing is guessed from the kernel's name, and only what everybody may read
 /// counts, so that runs of root and of others are of one machine.
 pub(super) fn hypervisor(seen: &Seen) -> Found {
-    let info = seen.info.as_ref().map_err(ToString::to_string)?;
+    let info = seen.info.as_ref().map_err(|error| error.reason.clone())?;
     let flags = info.first().and_then(|cpu| info.flags(cpu)).unwrap_or_default();
     let bit = info.is_x86().then(|| flags.contains(&"hypervisor"));
     if bit == Some(false) {

@@ -22,7 +22,7 @@ pub fn readings(address: IpAddr) -> Vec<Reading> {
     let root = Root::default();
     let file = |name: &str, what: &str| {
         let text = root.text(&format!("/sys/class/net/{name}/{what}"));
-        text.map(|text| text.trim().to_owned()).map_err(|error| error.to_string())
+        text.map(|text| text.trim().to_owned()).map_err(|error| error.reason)
     };
     let driver = |name: &str| nic::driver(name).map_err(|error| error.to_string());
     let reading = |key: &str, what: &dyn Fn(&str) -> Result<String, String>| {
