@@ -38,20 +38,25 @@ pub(super) fn headline(judged: &Judged, results: &Results) -> Headline {
     }
 }
 
+/// Its verdict, unless no measurement on this machine can give it one.
+fn here(claim: &JudgedClaim) -> Option<Ruling> {
+    claim.verdict.filter(|_| claim.can_be_tested())
+}
+
 /// The verdicts on one screen.
 pub(super) fn blocks(judged: &Judged) -> Vec<Block> {
     let mut claims: Vec<&JudgedClaim> = judged.claims.iter().collect();
-    claims.sort_by_key(|claim| Reverse(claim.verdict));
+    claims.sort_by_key(|claim| Reverse(here(claim)));
     let mut lines = claims.len();
     let mut folded = Vec::new();
-    for group in claims.chunk_by(|a, b| a.verdict == b.verdict).rev() {
-        if lines > LINES_MAX && group[0].verdict < Some(Ruling::Depends) {
+    for group in claims.chunk_by(|a, b| here(a) == here(b)).rev() {
+        if lines > LINES_MAX && here(group[0]) < Some(Ruling::Depends) {
             lines -= group.len();
             folded.push(group);
         }
     }
     let table = Rows::of(&claims[..lines])
-        .column(words("verdict"), |claim| Cell::ruling(claim.verdict))
+        .column(words("verdict"), |claim| Cell::ruling(here(claim)))
         .column(words("claim"), |claim| Cell::text(name(judged, claim)))
         .column(words("sentence"), |claim| Cell::text(sentence(claim)))
         .column(words("measured"), |claim| {
@@ -66,7 +71,7 @@ pub(super) fn blocks(judged: &Judged) -> Vec<Block> {
         .lines();
     let listed = folded.iter().rev().map(|group| {
         let ids: Vec<String> = group.iter().map(|claim| name(judged, claim)).collect();
-        note(format!("{} ({}): {}", ruled(group[0].verdict), group.len(), ids.join(", ")))
+        note(format!("{} ({}): {}", ruled(here(group[0])), group.len(), ids.join(", ")))
     });
     std::iter::once(table).chain(listed).collect()
 }
@@ -74,7 +79,7 @@ pub(super) fn blocks(judged: &Judged) -> Vec<Block> {
 /// Each claim in a line to paste.
 pub(super) fn sentences(judged: &Judged) -> Vec<String> {
     let line = |claim: &JudgedClaim| {
-        let (verdict, id) = (ruled(claim.verdict), name(judged, claim));
+        let (verdict, id) = (ruled(here(claim)), name(judged, claim));
         format!("{verdict}: {id} “{}” ({})", sentence(claim), because(claim))
     };
     judged.claims.iter().map(line).collect()
@@ -112,7 +117,7 @@ fn record(source: &str, at: usize, claim: &JudgedClaim) -> Block {
     let blocks = vec![Block::Facts([source].into_iter().chain(known).collect()), parts(claim)];
     let quote = Cell::text(format!("“{}”", claim.sentence));
     let is_open = claim.verdict.is_some_and(|verdict| verdict >= Ruling::Depends);
-    let brief = vec![Cell::ruling(claim.verdict), Cell::text(claim.id.clone()), quote];
+    let brief = vec![Cell::ruling(here(claim)), Cell::text(claim.id.clone()), quote];
     Block::Fold(Fold { id: format!("claim-{at}"), open: is_open, brief, blocks })
 }
 
@@ -146,15 +151,13 @@ fn summary(judged: &Judged, results: &Results) -> String {
     if claims.is_empty() {
         return "No claim: the run has no claims file that this version of hopcost reads.".into();
     }
-    let (here, not_here): (Vec<_>, Vec<_>) =
-        claims.iter().partition(|of| of.verdict.is_some() && of.can_be_tested());
-    let of = |verdict: &Ruling| {
-        let n = here.iter().filter(|claim| claim.verdict == Some(*verdict)).count();
-        (n > 0).then(|| format!("{n} {}", verdict.verb(n)))
+    let of = |verdict: Option<Ruling>| {
+        let n = claims.iter().filter(|claim| here(claim) == verdict).count();
+        let said = verdict.map_or(ruled(None), |verdict| verdict.verb(n));
+        (n > 0).then(|| format!("{n} {said}"))
     };
-    let not_here = (!not_here.is_empty()).then(|| format!("{} not testable here", not_here.len()));
-    let worst_first = Ruling::ALL.iter().rev();
-    let all: Vec<String> = worst_first.filter_map(of).chain(not_here).collect();
+    let worst_first = Ruling::ALL.iter().rev().copied().map(Some);
+    let all: Vec<String> = worst_first.chain([None]).filter_map(of).collect();
     format!("{} ({}): {}.", count(claims.len(), "claim"), rests_on(results), all.join(", "))
 }
 

@@ -623,5 +623,5 @@ impl Cell {
 
 /// The verdict on a claim in a word.
 pub(crate) fn ruled(verdict: Option<Ruling>) -> &'static str {
-    verdict.map_or("not checkable", Ruling::word)
+    verdict.map_or("not testable here", Ruling::word)
 }
