@@ -30,8 +30,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hopcost_model::case::{Placement, Role};
-use hopcost_model::protocol::GateReading;
+use hopcost_model::{GateReading, Placement, Role};
 
 use crate::clock::Clock;
 use crate::memory::{Line, Place, Shared};

@@ -7,7 +7,7 @@ use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
-use hopcost_model::case::Case;
+use hopcost_model::Case;
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
 use crate::sys;

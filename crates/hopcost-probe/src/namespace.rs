@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::Role;
+use hopcost_model::Role;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::transport::by_role;

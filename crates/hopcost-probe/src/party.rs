@@ -5,7 +5,7 @@
 use std::io;
 use std::marker::PhantomData;
 
-use hopcost_model::case::{Case, Touch, Workload};
+use hopcost_model::{Case, Touch, Workload};
 
 use crate::shape::{Attaching, Channel, Delivery};
 use crate::sys;

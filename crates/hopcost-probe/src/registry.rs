@@ -4,8 +4,7 @@
 use std::io;
 use std::sync::OnceLock;
 
-use hopcost_model::case::Case;
-use hopcost_model::mechanism::{Argument, Mechanism, Shape, TABLE};
+use hopcost_model::{Argument, Case, Mechanism, Shape, TABLE};
 use rustix::process::Resource;
 
 use crate::clock::{self, Hardware};

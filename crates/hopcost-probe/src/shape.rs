@@ -8,8 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 
-use hopcost_model::case::{Case, Role, WaitKind};
-use hopcost_model::protocol::ScheduleSeed;
+use hopcost_model::{Case, Role, ScheduleSeed, WaitKind};
 
 use crate::clock::rough_ticks;
 use crate::memory::{Backing, Scope, Shared};

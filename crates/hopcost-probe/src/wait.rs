@@ -4,7 +4,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::case::{Case, WaitKind};
+use hopcost_model::{Case, WaitKind};
 
 use crate::clock::{Clock, Hardware};
 use crate::sys::{self, Look, get_option};

@@ -6,7 +6,7 @@ pub mod window;
 use std::io;
 use std::marker::PhantomData;
 
-use hopcost_model::case::WaitKind;
+use hopcost_model::WaitKind;
 
 use crate::clock::Clock;
 use crate::party::OverChannel;

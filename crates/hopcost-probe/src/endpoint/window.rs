@@ -2,7 +2,7 @@
 
 use std::io;
 
-use hopcost_model::case::{Role, WaitKind};
+use hopcost_model::{Role, WaitKind};
 
 use super::{channel, waiting};
 use crate::clock::Hardware;

@@ -150,7 +150,7 @@ pub fn find(name: &str) -> Option<&'static Row> {
 mod tests {
     use std::collections::BTreeSet;
 
-    use hopcost_model::mechanism::TABLE;
+    use hopcost_model::TABLE;
 
     use super::*;
 

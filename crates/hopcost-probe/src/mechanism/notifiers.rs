@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
 use std::time::Duration;
 
-use hopcost_model::case::WaitKind;
+use hopcost_model::WaitKind;
 
 use crate::memory::{Line, Place, Scope};
 use crate::shape::{Attaching, End, Half, Link, Notifier, Opening};

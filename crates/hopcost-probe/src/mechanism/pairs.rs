@@ -10,7 +10,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
 
-use hopcost_model::case::{Boundary, Case};
+use hopcost_model::{Boundary, Case};
 use rustix::fs::{CWD, Mode, OFlags};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
@@ -142,7 +142,7 @@ pub fn open_udp(opening: &Opening<'_>) -> io::Result<Link> {
 mod tests {
     use std::net::Ipv4Addr;
 
-    use hopcost_model::case::Workload;
+    use hopcost_model::Workload;
 
     use super::*;
 

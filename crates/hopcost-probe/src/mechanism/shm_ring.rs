@@ -29,7 +29,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use hopcost_model::case::{Case, Role};
+use hopcost_model::{Case, Role};
 
 use crate::memory::{Line, Place, Shared};
 use crate::shape::{Attaching, Channel, End, Half, Link, Opening};

@@ -17,7 +17,7 @@
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hopcost_model::case::Role;
+use hopcost_model::Role;
 
 use crate::memory::{Buffer, Place};
 use crate::shape::{Attaching, Half, Link, Opening};

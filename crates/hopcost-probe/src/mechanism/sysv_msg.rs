@@ -16,7 +16,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use hopcost_model::case::WaitKind;
+use hopcost_model::WaitKind;
 
 use crate::memory::Buffer;
 use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
@@ -225,7 +225,7 @@ impl Channel for SysvMsg {
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::case::{Case, Role};
+    use hopcost_model::{Case, Role};
 
     use super::*;
     use crate::wait::Block;

@@ -3,8 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::case::Case;
-use hopcost_model::protocol::ZeroCopySends;
+use hopcost_model::{Case, ZeroCopySends};
 use io_uring::{IoUring, Probe, cqueue, opcode, squeue, types::Fd};
 
 use super::tcp_zerocopy;

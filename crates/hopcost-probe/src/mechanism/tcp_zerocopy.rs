@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::protocol::ZeroCopySends;
+use hopcost_model::ZeroCopySends;
 use rustix::net::{AddressFamily, SocketType};
 
 use crate::shape::Attaching;

@@ -12,7 +12,7 @@
 use std::io;
 use std::os::fd::OwnedFd;
 
-use hopcost_model::case::Case;
+use hopcost_model::Case;
 
 use crate::memory::Buffer;
 use crate::shape::{Attaching, Half};

@@ -16,7 +16,7 @@
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 
-use hopcost_model::case::{Role, WaitKind};
+use hopcost_model::{Role, WaitKind};
 use tungstenite::client::client_with_config;
 use tungstenite::handshake::HandshakeRole;
 use tungstenite::protocol::{self, WebSocket, WebSocketConfig};

@@ -28,7 +28,7 @@ use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
-use hopcost_model::case::{Role, WaitKind};
+use hopcost_model::{Role, WaitKind};
 use tungstenite::protocol::WebSocket;
 use tungstenite::{Bytes, Message};
 

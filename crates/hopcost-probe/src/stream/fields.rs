@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::io;
 
-use hopcost_model::case::Ack;
+use hopcost_model::Ack;
 
 use crate::memory::Buffer;
 use crate::shape::Attaching;

@@ -5,8 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
 use std::sync::OnceLock;
 
-use hopcost_model::case::{Ack, AckSize, Case};
-use hopcost_model::protocol::ZeroCopySends;
+use hopcost_model::{Ack, AckSize, Case, ZeroCopySends};
 
 use crate::shape::{Attaching, Half};
 use fields::Fields;

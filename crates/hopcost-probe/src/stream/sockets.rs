@@ -7,8 +7,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use hopcost_model::case::AckSize;
-use hopcost_model::protocol::ZeroCopySends;
+use hopcost_model::{AckSize, ZeroCopySends};
 
 use super::{Sink, Source};
 use crate::memory::Buffer;
@@ -218,7 +217,7 @@ pub fn send_vectors(socket: &OwnedFd, vectors: &[libc::iovec], flags: i32) -> io
 
 #[cfg(test)]
 mod tests {
-    use hopcost_model::case::Role;
+    use hopcost_model::Role;
 
     use super::*;
     use crate::mechanism::tcp_calls::OneSendmsg;
@@ -241,7 +240,7 @@ mod tests {
     #[test]
     fn an_acknowledgement_is_as_long_as_the_case_says() {
         for (field, size, bytes) in [(100, "8", 8), (100, "field", 100), (4, "field", 8)] {
-            let case: hopcost_model::case::Case = format!(
+            let case: hopcost_model::Case = format!(
                 "stream/tcp-sendmsg?payload={}&fields=3&flows=1&ack=per-message&boundary=thread\
                  &place=free&wait=block&ack-size={size}",
                 3 * field

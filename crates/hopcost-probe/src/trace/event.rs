@@ -1,6 +1,6 @@
 //! Which tracepoints are recorded, and what each of them says.
 
-use hopcost_model::trace::{TraceKind, TraceThread};
+use hopcost_model::{TraceKind, TraceThread};
 
 /// A tracepoint and what is made of it.
 pub struct Source {

@@ -16,7 +16,7 @@ mod tie;
 #[cfg(test)]
 mod tests;
 
-use hopcost_model::trace::{TraceEvent, TraceThread};
+use hopcost_model::{TraceEvent, TraceThread};
 use libc::clockid_t;
 
 use crate::perf::tracefs::Tracefs;
@@ -64,7 +64,7 @@ pub struct EndStamp {
     pub thread: TraceThread,
     /// Where; absent where the end was free to move.
     pub cpu: Option<u32>,
-    /// Which, as in [`hopcost_model::trace::TraceKind::Stamp`].
+    /// Which, as in [`hopcost_model::TraceKind::Stamp`].
     pub number: u8,
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::trace::{TraceEvent, TraceThread};
+use hopcost_model::{TraceEvent, TraceThread};
 
 use super::Ends;
 use super::format::{Field, Tracepoint};

@@ -1,4 +1,4 @@
-use hopcost_model::trace::{TraceEvent, TraceKind, TraceThread};
+use hopcost_model::{TraceEvent, TraceKind, TraceThread};
 
 use super::event::EVENTS;
 use super::format::Tracepoint;

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::trace::{TraceEvent, TraceKind, TraceThread};
+use hopcost_model::{TraceEvent, TraceKind, TraceThread};
 use libc::{CLOCK_MONOTONIC, clockid_t};
 
 use super::EndStamp;

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering, fence};
 
-use hopcost_model::case::{Case, Role};
+use hopcost_model::{Case, Role};
 
 use crate::memory::{Line, Place, Scope, Shared};
 use crate::sys;

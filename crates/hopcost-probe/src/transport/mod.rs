@@ -13,7 +13,7 @@ pub mod tcp_socket;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use hopcost_model::case::Role;
+use hopcost_model::Role;
 
 use crate::sys;
 

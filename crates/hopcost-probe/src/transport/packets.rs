@@ -4,8 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
-use hopcost_model::case::{Role, Workload};
-use hopcost_model::units::parse_duration_ns;
+use hopcost_model::{Role, Workload, units::parse_duration_ns};
 
 use super::wait_writable;
 use crate::memory::Buffer;

@@ -5,7 +5,7 @@ use std::io;
 use std::iter::{once, repeat_with};
 use std::sync::mpsc::{self, TryRecvError};
 
-use hopcost_model::case::WaitKind;
+use hopcost_model::WaitKind;
 
 use super::peer_closed;
 use crate::shape::{Attaching, Channel, End, Half, Link, Opening};

@@ -4,7 +4,7 @@ use std::io;
 use std::iter::once;
 use std::os::fd::OwnedFd;
 
-use hopcost_model::case::WaitKind;
+use hopcost_model::WaitKind;
 
 use super::{peer_closed, wait_writable};
 use crate::memory::Buffer;

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, TcpStream, UdpSocket};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::{Boundary, Case, Role, Workload};
+use hopcost_model::{Boundary, Case, Role, Workload};
 
 use crate::clock;
 use crate::interrupt;

@@ -4,9 +4,7 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 
-use hopcost_model::axis::{AXES, Of};
-use hopcost_model::case::Case;
-use hopcost_model::protocol::TcpReading;
+use hopcost_model::{AXES, Case, Of, TcpReading};
 use rustix::net::{AddressFamily, SocketType, sockopt};
 
 use crate::shape::Half;

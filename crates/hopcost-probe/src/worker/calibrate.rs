@@ -3,7 +3,7 @@
 
 use std::io;
 
-use hopcost_model::protocol::ClockReading;
+use hopcost_model::ClockReading;
 
 use crate::clock::{Clock, Hardware, Pair};
 use crate::sys;

@@ -1,8 +1,7 @@
 //! What an end's thread counts over a phase: taken right before and right after it,
 //! never during.
 
-use hopcost_model::case::Role;
-use hopcost_model::protocol::EndCounters;
+use hopcost_model::{EndCounters, Role};
 
 use crate::clock::Virtual;
 use crate::sys;

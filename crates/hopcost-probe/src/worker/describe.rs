@@ -1,8 +1,6 @@
 //! What the Rust worker says of itself.
 
-use hopcost_model::describe::{Description, WarmUp, WorkerClock};
-use hopcost_model::mechanism::Mechanism;
-use hopcost_model::protocol;
+use hopcost_model::{Description, Mechanism, WarmUp, WorkerClock, protocol};
 
 use crate::clock::{Clock, Hardware};
 use crate::mechanism;
@@ -59,7 +57,7 @@ mod tests {
             assert_eq!((&*back.name, back.hidden()), (row.name, row.facts().hidden()));
             for wait in &row.facts().own.as_ref().unwrap().waits {
                 let found = back.wait(wait.wait).unwrap();
-                let counts = |w: &hopcost_model::mechanism::WaitFacts| {
+                let counts = |w: &hopcost_model::WaitFacts| {
                     [w.system_calls, w.switches_one_cpu, w.switches_two_cpus]
                         .map(|count| (count.least, count.most))
                 };

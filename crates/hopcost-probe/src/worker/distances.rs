@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use hopcost_model::protocol::Reply;
+use hopcost_model::Reply;
 
 use crate::memory::Line;
 use crate::sys;

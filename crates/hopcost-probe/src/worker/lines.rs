@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read, Write};
 
-use hopcost_model::protocol::{FailureCause, LINE_MAX, Reply};
+use hopcost_model::{FailureCause, LINE_MAX, Reply};
 
 use crate::sys;
 

@@ -16,8 +16,7 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hopcost_model::case::{Case, Role, Workload};
-use hopcost_model::protocol::{self, Command, Phase, Reply, Stamp};
+use hopcost_model::{Case, Command, Phase, Reply, Role, Stamp, Workload, protocol};
 
 use crate::mechanism;
 use crate::meeting;

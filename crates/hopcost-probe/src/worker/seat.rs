@@ -4,8 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, mpsc};
 
-use hopcost_model::case::{Case, Sched, Workload};
-use hopcost_model::protocol::{self, Attached, EndCounters, Phase, ScheduleSeed};
+use hopcost_model::{Attached, Case, EndCounters, Phase, Sched, ScheduleSeed, Workload, protocol};
 
 use super::counters::{Snapshot, Time};
 use super::events::{CALL, Events, KERNEL, STREAM};

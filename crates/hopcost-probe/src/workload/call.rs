@@ -2,7 +2,7 @@
 
 use std::io;
 
-use hopcost_model::protocol::Stamp;
+use hopcost_model::Stamp;
 
 use super::phase::{Endpoint, PhaseSpec, Stamped};
 use crate::clock::{Clock, Hardware};

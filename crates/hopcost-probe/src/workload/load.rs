@@ -11,8 +11,7 @@
 
 use std::io;
 
-use hopcost_model::case::{Role, Workload};
-use hopcost_model::protocol::Phase;
+use hopcost_model::{Phase, Role, Workload};
 
 use super::phase::{Endpoint, PhaseSpec, Seen, Stamped, met};
 use super::schedule;

@@ -13,7 +13,7 @@ pub mod window;
 
 use std::io;
 
-use hopcost_model::case::Workload;
+use hopcost_model::Workload;
 
 pub use self::phase::{Endpoint, PhaseSpec, Stamped};
 use crate::clock::Clock;

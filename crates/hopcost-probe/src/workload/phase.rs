@@ -2,7 +2,7 @@
 
 use std::io;
 
-use hopcost_model::protocol::{GateReading, Phase, Stamp, ZeroCopySends};
+use hopcost_model::{GateReading, Phase, Stamp, ZeroCopySends};
 
 use super::lateness;
 use crate::clock::Clock;

@@ -7,8 +7,7 @@
 
 use std::io;
 
-use hopcost_model::case::{Role, Workload};
-use hopcost_model::protocol::Stamp;
+use hopcost_model::{Role, Stamp, Workload};
 
 use super::phase::{Endpoint, PhaseSpec, Stamped};
 use crate::clock::Clock;

@@ -1,8 +1,6 @@
 //! When the messages of a `load` are to be sent: worked out before a phase, from a seed.
 
-use hopcost_model::case::{Arrivals, Case};
-use hopcost_model::protocol::ScheduleSeed;
-use hopcost_model::units::Rate;
+use hopcost_model::{Arrivals, Case, Rate, ScheduleSeed};
 
 /// How long `on-off` sends, and how long it does not.
 const BURST_S: f64 = 1e-3;

@@ -8,8 +8,7 @@
 
 use std::io;
 
-use hopcost_model::case::{Ack, Case, Role};
-use hopcost_model::protocol::Stamp;
+use hopcost_model::{Ack, Case, Role, Stamp};
 
 use super::phase::{Endpoint, PhaseSpec, Stamped};
 use crate::clock::{Clock, Hardware, rough_ticks};

@@ -10,7 +10,7 @@
 
 use std::io;
 
-use hopcost_model::case::{Role, Workload};
+use hopcost_model::{Role, Workload};
 
 use super::phase::{Endpoint, Seen, Stamped, met};
 use crate::clock::Clock;

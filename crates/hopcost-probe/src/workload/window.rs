@@ -8,7 +8,7 @@
 
 use std::io;
 
-use hopcost_model::protocol::Stamp;
+use hopcost_model::Stamp;
 
 use super::phase::Stamped;
 use super::roundtrip::{LEAD_IN, answers};

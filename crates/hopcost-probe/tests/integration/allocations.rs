@@ -3,8 +3,7 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-use hopcost_model::case::{Case, WaitKind, Workload};
-use hopcost_model::protocol::Stamp;
+use hopcost_model::{Case, Stamp, WaitKind, Workload};
 use hopcost_probe::workload::PhaseSpec;
 
 use crate::support::{alone, both_end_well, case, none_failed, rows, too_slow_here};

@@ -1,8 +1,6 @@
 use std::sync::{Mutex, mpsc};
 
-use hopcost_model::case::{Role, Workload};
-use hopcost_model::mechanism::{PeerExit, Shape};
-use hopcost_model::protocol::Stamp;
+use hopcost_model::{PeerExit, Role, Shape, Stamp, Workload};
 use hopcost_probe::mechanism::ALL;
 
 use crate::support::{alone, both, case, message, phase, rows};

@@ -1,8 +1,7 @@
 //! The engine loses known messages: each is counted, none is waited for in a sample, and
 //! what comes after is numbered as if nothing had been.
 
-use hopcost_model::case::Case;
-use hopcost_model::protocol::Stamp;
+use hopcost_model::{Case, Stamp};
 use hopcost_probe::clock::rough_ticks;
 use hopcost_probe::workload::Stamped;
 use hopcost_probe::workload::roundtrip::LEAD_IN;

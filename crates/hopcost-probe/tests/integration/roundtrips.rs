@@ -1,5 +1,4 @@
-use hopcost_model::case::{Case, Role, Waits, Workload};
-use hopcost_model::protocol::Stamp;
+use hopcost_model::{Case, Role, Stamp, Waits, Workload};
 
 use crate::support::{alone, both_end_well, case, none_failed, phase, rows, too_slow_here};
 

@@ -1,7 +1,6 @@
 use std::path::Path;
 
-use hopcost_model::case::{Ack, Case, Role, WaitKind, Workload};
-use hopcost_model::protocol::Stamp;
+use hopcost_model::{Ack, Case, Role, Stamp, WaitKind, Workload};
 use hopcost_probe::mechanism::find;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::{Attaching, Opening};

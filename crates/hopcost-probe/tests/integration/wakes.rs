@@ -1,7 +1,7 @@
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use hopcost_model::case::{Case, Role, WaitKind, Waits, Workload};
+use hopcost_model::{Case, Role, WaitKind, Waits, Workload};
 use hopcost_probe::mechanism::find;
 use hopcost_probe::shape::{Attaching, Opening};
 use hopcost_probe::sys;

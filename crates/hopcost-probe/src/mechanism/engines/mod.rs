@@ -5,8 +5,7 @@
 use std::io;
 use std::time::{Duration, Instant};
 
-use hopcost_model::case::Role;
-use hopcost_model::units::parse_duration_ns;
+use hopcost_model::{Role, units::parse_duration_ns};
 
 use super::notifiers::Flag;
 use crate::clock::{Shifted, rough_ticks};

@@ -8,7 +8,7 @@ use std::io;
 use std::iter::Peekable;
 use std::sync::mpsc::{IntoIter, Sender, channel};
 
-use hopcost_model::case::Role;
+use hopcost_model::Role;
 
 use super::time_ns;
 use crate::clock::{Clock, Virtual};

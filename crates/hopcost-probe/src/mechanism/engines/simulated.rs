@@ -4,7 +4,7 @@
 
 use std::io;
 
-use hopcost_model::case::Workload;
+use hopcost_model::Workload;
 
 use super::{Alone, time_ns};
 use crate::clock::{Clock, Hardware, Virtual, rough_ticks};

@@ -16,7 +16,7 @@ mod tests;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use hopcost_model::protocol::EventReading;
+use hopcost_model::EventReading;
 
 use crate::perf::tracefs::sys_enter_id;
 use crate::perf::{self, ANY, Attributes, Circumstances, DISABLED, TYPE_TRACEPOINT};

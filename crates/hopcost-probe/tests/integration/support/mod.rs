@@ -3,8 +3,7 @@
 use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
-use hopcost_model::case::{Ack, Case, Role, SPIN_BUDGET_NS, WaitKind, Workload};
-use hopcost_model::protocol::Stamp;
+use hopcost_model::{Ack, Case, Role, SPIN_BUDGET_NS, Stamp, WaitKind, Workload};
 use hopcost_probe::mechanism::{ALL, find};
 use hopcost_probe::meeting;
 use hopcost_probe::memory::Shared;
