@@ -53,50 +53,7 @@ document! {
         /// What are you and what can you do?
         Describe,
         /// Take your end of the link.
-        Attach {
-            /// The case's canonical spelling.
-            case: String,
-            /// The same for workers of other runtimes, as far as they look at it.
-            #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
-            part: Option<Box<Part>>,
-            /// The ends this worker plays: one, or both (callers first) where they
-            /// are threads of one process or one thread; a stream has as many of
-            /// each as flows, a load as many callers as senders. The first seat is the worker's main thread.
-            seats: Vec<Seat>,
-            /// Inherited descriptor that takes the samples of the seats that stamp
-            /// (callers; in a `wake` and a `load` callees too), one seat after the other.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            samples_fd: Option<i32>,
-            /// Inherited descriptor of 4096 bytes of memory a caller that both ends of a
-            /// `wake` or a `load` map, to compare their clocks and to take turns; a worker that
-            /// plays both ends makes its own.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            meeting_fd: Option<i32>,
-            /// Give up and die after this long, from now.
-            deadline_ms: u64,
-            /// Die if this is not the parent process (any more).
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            parent: Option<u32>,
-            /// Directory for names, if this worker opens the link itself.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            scratch: Option<String>,
-            /// What names in /dev/shm begin with: hopcost removes those of the trial.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            prefix: Option<String>,
-            /// The message that is to be sent with one byte changed, so that the other end fails.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            spoil: Option<u64>,
-            /// The trial's number among those of its case, for engines whose trials differ.
-            #[serde(default)]
-            trial: u32,
-            /// What the times at which a `load` sends follow from.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            schedule: Option<ScheduleSeed>,
-            /// Inherited descriptor in which the sender of a `load` of another runtime finds, before
-            /// each phase, when to send each message: nanoseconds from the phase's beginning.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            schedule_fd: Option<i32>,
-        },
+        Attach(Box<Attach>),
         /// Finish the link of the ends that offered an address: take the one who
         /// connects, see that it knows the token.
         Meet,
@@ -128,18 +85,7 @@ document! {
             parent: Option<u32>,
         },
         /// Run `count` operations.
-        Run {
-            /// Which part of the trial.
-            phase: Phase,
-            /// Operations; in batches, a multiple of the batch (of `3n` for two lengths).
-            count: u64,
-            /// How to stamp.
-            stamp: Stamp,
-            /// A stream ends at `count` messages or after this long, whichever is
-            /// first; absent for other workloads.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            cap_ns: Option<u64>,
-        },
+        Run(PhaseSpec),
         /// Be the far host of a run. Each trial from here on is played by a fresh worker there, and
         /// `stop` ends that worker alone.
         Host {
@@ -153,6 +99,67 @@ document! {
         },
         /// Leave.
         Stop,
+    }
+
+    /// What a worker is to play.
+    pub struct Attach {
+        /// The case's canonical spelling.
+        pub case: String,
+        /// The same for workers of other runtimes, as far as they look at it.
+        #[serde(default, flatten, skip_serializing_if = "Option::is_none")]
+        pub part: Option<Box<Part>>,
+        /// The ends this worker plays: one, or both (callers first) where they
+        /// are threads of one process or one thread; a stream has as many of
+        /// each as flows, a load as many callers as senders. The first seat is the worker's main thread.
+        pub seats: Vec<Seat>,
+        /// Inherited descriptor that takes the samples of the seats that stamp
+        /// (callers; in a `wake` and a `load` callees too), one seat after the other.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub samples_fd: Option<i32>,
+        /// Inherited descriptor of 4096 bytes of memory a caller that both ends of a
+        /// `wake` or a `load` map, to compare their clocks and to take turns; a worker that
+        /// plays both ends makes its own.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub meeting_fd: Option<i32>,
+        /// Give up and die after this long, from now.
+        pub deadline_ms: u64,
+        /// Die if this is not the parent process (any more).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub parent: Option<u32>,
+        /// Directory for names, if this worker opens the link itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub scratch: Option<String>,
+        /// What names in /dev/shm begin with: hopcost removes those of the trial.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub prefix: Option<String>,
+        /// The message that is to be sent with one byte changed, so that the other end fails.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub spoil: Option<u64>,
+        /// The trial's number among those of its case, for engines whose trials differ.
+        #[serde(default)]
+        pub trial: u32,
+        /// What the times at which a `load` sends follow from.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub schedule: Option<ScheduleSeed>,
+        /// Inherited descriptor in which the sender of a `load` of another runtime finds, before
+        /// each phase, when to send each message: nanoseconds from the phase's beginning.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub schedule_fd: Option<i32>,
+    }
+
+    /// What a phase is to be.
+    #[derive(Copy)]
+    pub struct PhaseSpec {
+        /// Which part of the trial.
+        pub phase: Phase,
+        /// Operations; in batches, a multiple of the batch (of `3n` for two lengths).
+        pub count: u64,
+        /// How to stamp.
+        pub stamp: Stamp,
+        /// A stream ends at `count` messages or after this long, whichever is
+        /// first; absent for other workloads.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        pub cap_ns: Option<u64>,
     }
 
     /// A far host, as the hopcost there sees it.

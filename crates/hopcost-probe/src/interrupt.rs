@@ -20,7 +20,7 @@ use rustix::io::Errno;
 use rustix::net::addr::SocketAddrArg;
 use rustix::net::{SocketAddrUnix, SocketFlags, SocketType};
 
-use crate::sys::{self, check, context, eventfd_with, failure};
+use crate::sys::{self, Doing, check, eventfd_with, failure};
 
 /// How long the process may take to end by itself after an interrupt.
 const GRACE: Duration = Duration::from_millis(800);
@@ -290,7 +290,7 @@ pub fn accept(listener: &TcpListener, until: Instant) -> io::Result<(TcpStream, 
     listener.set_nonblocking(true)?;
     loop {
         until_ready("accept", listener, libc::POLLIN, Some(until))
-            .map_err(|error| context(error, "accepting a connection"))?;
+            .doing("accepting a connection")?;
         match listener.accept() {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             other => return other,

@@ -116,11 +116,7 @@ impl Meeting {
         callers: u32,
     ) -> io::Result<Self> {
         let (at, all) = (BYTES * caller as usize, BYTES * callers as usize);
-        let fd = fd.ok_or_else(|| {
-            sys::failure(
-                "the ends of a wake meet in memory that this one was not given (meeting_fd)",
-            )
-        })?;
+        let fd = fd.ok_or_else(|| sys::failure("this end was given no memory (meeting_fd)"))?;
         let bytes = rustix::fs::fstat(fd)?.st_size;
         // Touching a mapping beyond the end of its file would be SIGBUS.
         if bytes < all as i64 {

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU32;
 use hopcost_model::Case;
 use rustix::mm::{MapFlags, ProtFlags, mmap, mmap_anonymous, munmap};
 
-use crate::sys;
+use crate::sys::{self, Doing};
 
 /// Whom memory is for, and the primitives of the C library and the kernel in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +57,7 @@ const ACCESS: ProtFlags = ProtFlags::READ.union(ProtFlags::WRITE);
 impl Shared {
     /// Creates the file behind a mapping.
     pub fn create(bytes: usize) -> io::Result<OwnedFd> {
-        sys::memfd("hopcost", bytes as u64).map_err(|e| sys::context(e, "shared memory"))
+        sys::memfd("hopcost", bytes as u64).doing("shared memory")
     }
 
     /// Maps `bytes` of a file made by [`Shared::create`].
@@ -75,7 +75,7 @@ impl Shared {
     }
 
     fn of(mapped: rustix::io::Result<*mut c_void>, bytes: usize) -> io::Result<Arc<Self>> {
-        let base = mapped.map_err(|error| sys::context(error.into(), "mapping shared memory"))?;
+        let base = mapped.doing("mapping shared memory")?;
         let base = NonNull::new(base.cast()).ok_or_else(|| sys::failure("a null page"))?;
         Ok(Arc::new(Self { base, bytes }))
     }

@@ -17,8 +17,9 @@ use std::time::{Duration, Instant};
 use hopcost_model::Role;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
+use crate::interrupt;
+use crate::sys::{self, Doing};
 use crate::transport::by_role;
-use crate::{interrupt, sys};
 
 /// How long a connection within this machine may take to open: the kernel makes it at once.
 pub const PATIENCE: Duration = Duration::from_secs(2);
@@ -45,9 +46,7 @@ pub fn pair<B, T: Send>(
         two.enter(Role::Caller)?;
         join(bound)
     };
-    sys::on_a_thread(make)
-        .and_then(|made| made)
-        .map_err(|e| sys::context(e, "two network namespaces"))
+    sys::on_a_thread(make).flatten().doing("two network namespaces")
 }
 
 /// Whether this process can have such namespaces, found out by making a pair the
@@ -90,7 +89,7 @@ impl Two {
     fn enter(&self, end: Role) -> io::Result<()> {
         let file = by_role(end, &self.caller, &self.callee);
         move_into_link_name_space(file.as_fd(), Some(LinkNameSpaceType::Network))
-            .map_err(|e| sys::context(e.into(), "entering a network namespace"))
+            .doing("entering a network namespace")
     }
 }
 
@@ -131,9 +130,7 @@ fn ip(arguments: &str) -> io::Result<String> {
     command.args(arguments.split(' ')).stdin(Stdio::null());
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let doing = format!("ip {arguments}");
-    let started = command.spawn();
-    let mut child =
-        started.map_err(|e| sys::context(e, &format!("{doing} (of the package iproute2)")))?;
+    let mut child = command.spawn().doing(format_args!("{doing} (of the package iproute2)"))?;
     // It says something or ends.
     if let Some(said) = &child.stdout
         && let Err(error) = interrupt::until_readable(said, Instant::now() + PATIENCE)

@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use rustix::process::{self, Signal, WaitId, WaitIdOptions, WaitOptions};
+use rustix::process::{self, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitOptions};
 
 use crate::sys;
 
@@ -91,15 +91,15 @@ pub struct Launch {
     pub fifo: Option<u8>,
 }
 
-/// The largest file that a worker of another runtime may write, samples included:
-/// more than the most samples that a phase may have.
-const FILE_BYTES: u64 = 128 << 20;
+/// The largest file that a worker of another runtime may write, memory that memfd_create(2) made
+/// included: more than the most samples that a phase may have.
+const FILES: Rlimit = Rlimit { current: Some(128 << 20), maximum: Some(128 << 20) };
 
 /// Starts a program like this.
 pub fn launched(command: &mut Command, launch: Launch) {
     let prepare = move || {
         sys::arm_deadline(launch.deadline_ms)?;
-        sys::limit_file_size(FILE_BYTES)?;
+        process::setrlimit(Resource::Fsize, FILES)?;
         if !launch.cpus.is_empty() {
             sys::confine(0, &launch.cpus)?;
         }
@@ -112,7 +112,7 @@ pub fn launched(command: &mut Command, launch: Launch) {
 /// Has a program lead a session of its own, which has no terminal that it could ask on.
 pub fn lead_session(command: &mut Command) {
     // SAFETY: between fork and exec the closure makes one system call.
-    unsafe { command.pre_exec(sys::leave_session) };
+    unsafe { command.pre_exec(|| Ok(process::setsid().map(drop)?)) };
 }
 
 /// Whether this process has children, dead or alive.

@@ -46,7 +46,7 @@ impl Row {
     }
     /// What has no link: one end, or an engine that plays both.
     pub const fn alone(name: &'static str, attach: Attach) -> Self {
-        Row::new(name, no_link, attach)
+        Row::new(name, |_| Ok(Link::default()), attach)
     }
     /// A notifier whose ends meet like this.
     pub const fn notifier<E: Notifier + End>(name: &'static str, open: Open) -> Self {
@@ -147,9 +147,4 @@ fn allow_files(case: &Case) -> io::Result<()> {
     let wanted = 4 * connections + 64;
     let needs = format!("connections={connections} take {wanted} open files");
     sys::ensure_limit(Resource::Nofile, (wanted, wanted), &needs, "ulimit -Hn")
-}
-
-/// The link of what has none.
-fn no_link(_: &Opening<'_>) -> io::Result<Link> {
-    Ok(Link::default())
 }

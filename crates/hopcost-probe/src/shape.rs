@@ -49,12 +49,8 @@ impl Half {
         for _ in 1..ends {
             let fds = self.fds.iter().map(OwnedFd::try_clone).collect::<io::Result<_>>()?;
             let (names, memory) = (self.names.clone(), self.memory.clone());
-            halves.push(Half {
-                fds,
-                names,
-                memory,
-                locals: self.locals.pop().into_iter().collect(),
-            });
+            let locals = self.locals.pop().into_iter().collect();
+            halves.push(Half { fds, names, memory, locals });
         }
         halves.push(self);
         halves.reverse();
@@ -67,19 +63,6 @@ impl Half {
         self.fds.try_into().map_err(|_| {
             crate::sys::failure(format!("this end needs {N} descriptors and was given {found}"))
         })
-    }
-
-    /// The descriptors of a byte stream: one socket for both ways, or the incoming one and the
-    /// outgoing one.
-    pub fn take_ways(self) -> io::Result<(OwnedFd, Option<OwnedFd>)> {
-        let found = self.fds.len();
-        let mut fds = self.fds.into_iter();
-        match (fds.next(), fds.next()) {
-            (Some(incoming), outgoing) if found <= 2 => Ok((incoming, outgoing)),
-            _ => Err(crate::sys::failure(format!(
-                "this end needs one or two descriptors and was given {found}"
-            ))),
-        }
     }
 
     /// The memory that was last added to the link ([`Link::add_memory`]).

@@ -3,6 +3,7 @@
 //! comes before and after goes through `rustix`.
 
 use std::ffi::CString;
+use std::fmt::Display;
 use std::io;
 use std::num::NonZeroU64;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -25,8 +26,21 @@ pub fn check<T: Copy + PartialOrd + From<i8>>(result: T) -> io::Result<T> {
 /// Adds what was being done to an error, for the one line the user sees.
 #[cold]
 #[inline(never)]
-pub fn context(error: io::Error, doing: &str) -> io::Error {
+pub fn context(error: io::Error, doing: impl Display) -> io::Error {
     io::Error::new(error.kind(), format!("{doing}: {error}"))
+}
+
+/// A call that may fail while something is being done.
+pub trait Doing<T> {
+    /// The same with an error that says what.
+    fn doing(self, doing: impl Display) -> io::Result<T>;
+}
+
+impl<T, E: Into<io::Error>> Doing<T> for Result<T, E> {
+    #[inline(always)]
+    fn doing(self, doing: impl Display) -> io::Result<T> {
+        self.map_err(|error| context(error.into(), doing))
+    }
 }
 
 /// Why a call that everybody may make was refused.
@@ -34,7 +48,7 @@ pub fn refused(error: io::Error, call: &str) -> io::Error {
     match error.raw_os_error() {
         Some(libc::EPERM | libc::ENOSYS) => context(
             error,
-            &format!(
+            format_args!(
                 "{call}, which a seccomp policy denies (docker run --security-opt seccomp=unconfined, \
                  SystemCallFilter= of a service)"
             ),
@@ -89,13 +103,6 @@ pub fn confine(thread: u32, cpus: &[u32]) -> io::Result<()> {
     Ok(rustix::thread::sched_setaffinity(thread, &set)?)
 }
 
-/// Refuses this process and what it executes files of more than this many bytes
-/// (RLIMIT_FSIZE, setrlimit(2)); memory that memfd_create(2) made counts as a file.
-pub fn limit_file_size(bytes: u64) -> io::Result<()> {
-    let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
-    Ok(rustix::process::setrlimit(Resource::Fsize, limit)?)
-}
-
 /// The CPU this thread is on right now.
 pub fn current_cpu() -> u32 {
     rustix::thread::sched_getcpu() as u32
@@ -141,8 +148,7 @@ pub fn set_scheduler(policy: libc::c_int, priority: u8) -> io::Result<()> {
 /// Lets this thread's sleeps end when they are due, instead of up to 50 us later
 /// together with others (PR_SET_TIMERSLACK, prctl(2)).
 pub fn exact_timers() -> io::Result<()> {
-    rustix::thread::set_current_timer_slack(NonZeroU64::new(1))
-        .map_err(|error| context(error.into(), "setting the timer slack"))
+    rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).doing("setting the timer slack")
 }
 
 /// Kills this process after `after_ms`, whatever its threads are doing: the
@@ -156,11 +162,6 @@ pub fn arm_deadline(after_ms: u64) -> io::Result<()> {
         libc::sigaddset(&mut set, libc::SIGALRM);
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
     }
-    alarm(after_ms)
-}
-
-/// Sends SIGALRM to this process after `after_ms`; where interrupts are caught, it is one.
-pub fn alarm(after_ms: u64) -> io::Result<()> {
     // A timer of 0 would be none (setitimer(2)).
     if after_ms == 0 {
         return Err(failure("a deadline must be longer than 0 ms"));
@@ -194,9 +195,7 @@ pub fn die_with_parent(parent: u32) -> io::Result<()> {
 pub fn on_a_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().spawn_scoped(scope, work);
-        let thread = thread.map_err(|e| {
-            context(e, "starting a thread (see ulimit -u and pids.max of a cgroup)")
-        })?;
+        let thread = thread.doing("starting a thread (see ulimit -u and pids.max of a cgroup)")?;
         thread.join().map_err(|_| failure("a thread ended without a result"))
     })
 }
@@ -457,12 +456,6 @@ pub fn was_stopped(child: u32) -> bool {
     })
 }
 
-/// From now on this process has a session of its own, and no interrupt of a terminal reaches it.
-pub fn leave_session() -> io::Result<()> {
-    rustix::process::setsid()?;
-    Ok(())
-}
-
 /// getppid(2), the cheapest call that really enters the kernel.
 #[inline(always)]
 pub fn getppid() -> u64 {
@@ -600,7 +593,7 @@ pub fn set_option(
         let (at, bytes) = ((&raw const value).cast(), size_of::<i32>() as libc::socklen_t);
         libc::setsockopt(socket.as_raw_fd(), level, option, at, bytes)
     };
-    check(result).map_err(|error| context(error, &format!("setting {name}")))?;
+    check(result).doing(format_args!("setting {name}"))?;
     match get_option(socket, level, option)? != 0 {
         taken if taken == (value != 0) => Ok(()),
         _ => Err(failure(format!("the kernel did not take the setting of {name}"))),

@@ -10,7 +10,7 @@ use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use crate::sys;
+use crate::sys::{self, Doing};
 
 /// A timer of the thread that started it, off again when dropped.
 pub struct Ticker {
@@ -56,12 +56,12 @@ impl Ticker {
             event.sigev_value = libc::sigval { sival_ptr: (&raw const *ticks) as *mut _ };
             let mut timer: libc::timer_t = std::mem::zeroed();
             sys::check(libc::timer_create(libc::CLOCK_MONOTONIC, &mut event, &mut timer))
-                .map_err(|e| sys::context(e, "creating a timer"))?;
+                .doing("creating a timer")?;
             let ticker = Ticker { timer, ticks };
             let every = sys::timespec(period.as_nanos() as u64);
             let times = libc::itimerspec { it_interval: every, it_value: every };
             sys::check(libc::timer_settime(timer, 0, &times, std::ptr::null_mut()))
-                .map_err(|e| sys::context(e, "starting a timer"))?;
+                .doing("starting a timer")?;
             Ok(ticker)
         }
     }

@@ -27,23 +27,23 @@ waits!(Block, Spin, Yield, SpinThenBlock, Epoll, EpollEdge);
 pub trait WithWait {
     /// What comes of it.
     type Output;
-    fn with<W: Wait>(self) -> Self::Output;
+    fn with<W: Wait>(self) -> io::Result<Self::Output>;
 }
 
 /// The waits that a mechanism has loops for: a tuple of them, so that no others are
 /// compiled, or [`AtRunTime`].
 pub trait Waits {
-    /// Does `then` with the wait of this kind; `None` if there are no loops for it.
-    fn choose<T: WithWait>(kind: WaitKind, then: T) -> Option<T::Output>;
+    /// Does `then` with the wait of this kind, if there are loops for it.
+    fn choose<T: WithWait>(kind: WaitKind, then: T) -> io::Result<T::Output>;
 }
 
 macro_rules! tuples {
     ($($($wait:ident)+;)+) => { $(
         impl<$($wait: Wait),+> Waits for ($($wait,)+) {
-            fn choose<T: WithWait>(kind: WaitKind, then: T) -> Option<T::Output> {
+            fn choose<T: WithWait>(kind: WaitKind, then: T) -> io::Result<T::Output> {
                 match kind {
-                    $(kind if kind == $wait::KIND => Some(then.with::<$wait>()),)+
-                    _ => None,
+                    $(kind if kind == $wait::KIND => then.with::<$wait>(),)+
+                    _ => Err(sys::failure(format!("this mechanism has no wait `{kind}`"))),
                 }
             }
         }
@@ -62,8 +62,8 @@ pub type WithoutFd = (Block, Spin, Yield, SpinThenBlock);
 pub struct AtRunTime;
 
 impl Waits for AtRunTime {
-    fn choose<T: WithWait>(_: WaitKind, then: T) -> Option<T::Output> {
-        Some(then.with::<Block>())
+    fn choose<T: WithWait>(_: WaitKind, then: T) -> io::Result<T::Output> {
+        then.with::<Block>()
     }
 }
 

@@ -6,12 +6,9 @@ pub mod window;
 use std::io;
 use std::marker::PhantomData;
 
-use hopcost_model::WaitKind;
-
 use crate::clock::Clock;
 use crate::party::OverChannel;
 use crate::shape::{Attaching, Channel, End, Half};
-use crate::sys;
 use crate::wait::{Wait, Waits, WithWait};
 use crate::workload::{Endpoint, end_of};
 
@@ -23,8 +20,8 @@ struct ChannelEnd<'a, E, C> {
 }
 
 impl<E: Channel + 'static, C: Clock> WithWait for ChannelEnd<'_, E, C> {
-    type Output = io::Result<Box<dyn Endpoint>>;
-    fn with<W: Wait>(self) -> Self::Output {
+    type Output = Box<dyn Endpoint>;
+    fn with<W: Wait>(self) -> io::Result<Self::Output> {
         let party = OverChannel::<E, W>::new(self.channel, self.attaching);
         end_of::<_, C>(party, self.attaching)
     }
@@ -37,16 +34,5 @@ pub fn channel<E: Channel + End, C: Clock>(
 ) -> io::Result<Box<dyn Endpoint>> {
     let channel = E::attach(half, attaching)?;
     let end = ChannelEnd { channel, attaching, clock: PhantomData::<C> };
-    waiting::<E::Waits, _>(attaching.wait(), attaching, end)
-}
-
-/// Makes an end with this wait, if there are loops for it.
-fn waiting<S: Waits, T: WithWait<Output = io::Result<Box<dyn Endpoint>>>>(
-    kind: WaitKind,
-    attaching: &Attaching<'_>,
-    end: T,
-) -> T::Output {
-    let name = &attaching.case.mechanism;
-    S::choose(kind, end)
-        .unwrap_or_else(|| Err(sys::failure(format!("{name} has no wait `{kind}`"))))
+    E::Waits::choose(attaching.wait(), end)
 }

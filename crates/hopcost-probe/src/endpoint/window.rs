@@ -2,16 +2,16 @@
 
 use std::io;
 
-use hopcost_model::{Role, WaitKind};
+use hopcost_model::{PhaseSpec, Role, WaitKind};
 
-use super::{channel, waiting};
+use super::channel;
 use crate::clock::Hardware;
 use crate::party::OverChannel;
 use crate::shape::{Attaching, Half};
 use crate::sys;
 use crate::transport::stream::Stream;
-use crate::wait::{Every, Ready, Wait, WithWait};
-use crate::workload::{Endpoint, PhaseSpec, roundtrip, window};
+use crate::wait::{Every, Ready, Wait, Waits, WithWait};
+use crate::workload::{Endpoint, roundtrip, window};
 
 /// Attaches one end of a byte stream, or of as many as the case has connections.
 pub fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
@@ -38,7 +38,7 @@ pub fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpo
     let mut fds = half.fds.into_iter();
     let halves = (0..connections).map(|_| Half::of_fds(fds.by_ref().take(each)));
     let streams = Stream::of(halves, attaching, kind)?;
-    waiting::<Every, _>(kind, attaching, Streams { streams, ready, attaching })
+    Every::choose(kind, Streams { streams, ready, attaching })
 }
 
 /// The streams of an end once its wait is known as a type.
@@ -49,8 +49,8 @@ struct Streams<'a> {
 }
 
 impl WithWait for Streams<'_> {
-    type Output = io::Result<Box<dyn Endpoint>>;
-    fn with<W: Wait>(self) -> Self::Output {
+    type Output = Box<dyn Endpoint>;
+    fn with<W: Wait>(self) -> io::Result<Self::Output> {
         let Self { streams, mut ready, attaching } = self;
         let connections = streams.connections() as u64;
         let mut party = OverChannel::<_, W>::new(streams, attaching);

@@ -11,7 +11,7 @@ use super::pairs::bound_udp;
 use crate::memory::Line;
 use crate::party;
 use crate::shape::{Attaching, Half};
-use crate::sys;
+use crate::sys::{self, Doing};
 use crate::worker::lines::give_up;
 use crate::workload::Endpoint;
 use crate::workload::call::only_end as end;
@@ -200,7 +200,8 @@ extern "C" fn empty(argument: *mut libc::c_void) -> *mut libc::c_void {
 
 #[cold]
 fn no_thread(doing: &str, code: libc::c_int) -> ! {
-    give_up(&format!("{doing} a thread: {}", io::Error::from_raw_os_error(code)))
+    let error = io::Error::from_raw_os_error(code);
+    give_up(&sys::failure(format!("{doing} a thread: {error}")))
 }
 
 /// Datagrams sent beforehand: far more than fit a receive buffer of the least size.
@@ -230,7 +231,7 @@ fn with_full_receiver(message: &[u8]) -> io::Result<[UdpSocket; 2]> {
     // The kernel raises this to its least.
     sys::set_option(&receiver, libc::SOL_SOCKET, libc::SO_RCVBUF, 1, "SO_RCVBUF")?;
     for _ in 0..FILL {
-        socket.send(message).map_err(|e| sys::context(e, "sending a datagram"))?;
+        socket.send(message).doing("sending a datagram")?;
     }
     Ok([socket, receiver])
 }
@@ -245,7 +246,7 @@ fn send(socket: &UdpSocket, message: &[u8]) -> u64 {
 
 #[cold]
 fn not_sent(error: &io::Error) -> ! {
-    give_up(&format!("sending a datagram: {error}"))
+    give_up(&sys::failure(format!("sending a datagram: {error}")))
 }
 
 #[cfg(test)]

@@ -12,14 +12,13 @@ use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use hopcost_model::{Case, Role};
-use rustix::io::Errno;
 use rustix::net::addr::SocketAddrArg;
 use rustix::net::{self, AddressFamily, SocketAddrAny, SocketAddrUnix, SocketFlags, SocketType};
 
 use crate::memory::Buffer;
 use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
 use crate::stream::sockets::{receive_all, send_all};
-use crate::sys;
+use crate::sys::{self, Doing};
 use crate::transport::tcp::{listen, loopback_available};
 use crate::transport::{peer_closed, tcp_socket};
 use crate::wait::{Block, Wait};
@@ -53,12 +52,9 @@ pub fn open_unix(opening: &Opening<'_>) -> io::Result<Link> {
     let listen = || {
         let listener = net::socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)?;
         net::bind(&listener, &SocketAddrUnix::new(&*path)?)?;
-        net::listen(&listener, BACKLOG)?;
-        Ok(listener)
+        net::listen(&listener, BACKLOG).map(|()| listener)
     };
-    let listener = listen().map_err(|error: Errno| {
-        sys::context(error.into(), &format!("binding a socket to {}", path.display()))
-    })?;
+    let listener = listen().doing(format_args!("binding a socket to {}", path.display()))?;
     Ok(link(path.display().to_string(), listener))
 }
 

@@ -13,7 +13,7 @@ use hopcost_model::WaitKind;
 
 use crate::memory::{Line, Place, Scope};
 use crate::shape::{Attaching, End, Half, Link, Notifier, Opening};
-use crate::sys;
+use crate::sys::{self, Doing};
 use crate::transport::by_role;
 use crate::transport::counter::Counter;
 use crate::transport::page::{self, LINES, Page};
@@ -155,7 +155,7 @@ pub fn open_semaphore(opening: &Opening<'_>) -> io::Result<Link> {
             // SAFETY: room for a semaphore, and nobody else has the memory yet. If
             // process-shared, it stays valid at another address.
             sys::check(unsafe { libc::sem_init(semaphore.as_ptr(), pshared, 0) })
-                .map_err(|error| sys::context(error, "initialising a semaphore"))?;
+                .doing("initialising a semaphore")?;
         }
         Ok(())
     })
@@ -199,7 +199,7 @@ impl Notifier for Semaphore {
 fn take(own: *mut libc::sem_t) -> io::Result<()> {
     // SAFETY: initialised by the opener, mapped as long as its end lives.
     let taken = sys::uninterrupted(|| sys::check(unsafe { libc::sem_wait(own) }));
-    taken.map(drop).map_err(|error| sys::context(error, "sem_wait"))
+    taken.map(drop).doing("sem_wait")
 }
 
 /// What the ends share; touched only through raw pointers.
@@ -434,7 +434,7 @@ impl Notifier for Signal {
                 libc::syscall(libc::SYS_tgkill, self.peer_pid, tid, libc::SIGUSR1)
             },
         };
-        sys::check(result).map(drop).map_err(|error| sys::context(error, "signalling the partner"))
+        sys::check(result).map(drop).doing("signalling the partner")
     }
 
     #[inline(always)]

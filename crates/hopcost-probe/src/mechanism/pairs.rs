@@ -16,7 +16,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 
 use crate::namespace;
 use crate::shape::{Link, Opening};
-use crate::sys;
+use crate::sys::Doing;
 use crate::transport::tcp::loopback;
 use crate::transport::tcp_socket::prepare;
 
@@ -41,10 +41,10 @@ pub fn open_fifos(opening: &Opening<'_>) -> io::Result<Link> {
 /// A FIFO with both ends open and its name gone: read end, write end.
 fn fifo(path: &Path) -> io::Result<[OwnedFd; 2]> {
     rustix::fs::mkfifoat(CWD, path, Mode::RUSR | Mode::WUSR)
-        .map_err(|e| sys::context(e.into(), &format!("making the FIFO {}", path.display())))?;
+        .doing(format_args!("making the FIFO {}", path.display()))?;
     let opened = open_both(path);
     let _ = std::fs::remove_file(path);
-    opened.map_err(|e| sys::context(e, "opening a FIFO"))
+    opened.doing("opening a FIFO")
 }
 
 /// Opens the reading end without waiting for a writer (O_NONBLOCK allows that
@@ -72,8 +72,8 @@ pub fn open_pair(_: &Opening<'_>) -> io::Result<Link> {
 /// `socketpair`: any difference between the two is noise.
 pub fn open_by_path(opening: &Opening<'_>) -> io::Result<Link> {
     let path = opening.fresh_path("stream");
-    let listener = UnixListener::bind(&path)
-        .map_err(|e| sys::context(e, &format!("binding a socket to {}", path.display())))?;
+    let listener =
+        UnixListener::bind(&path).doing(format_args!("binding a socket to {}", path.display()))?;
     // The connection is complete before it is accepted, so one thread can do both.
     let joined = UnixStream::connect(&path).and_then(|caller| Ok((caller, listener.accept()?.0)));
     let removed = std::fs::remove_file(&path);
@@ -101,8 +101,7 @@ pub fn open_seqpackets(_: &Opening<'_>) -> io::Result<Link> {
 
 /// A UDP socket that is bound to loopback.
 pub fn bound_udp() -> io::Result<UdpSocket> {
-    UdpSocket::bind((loopback(), 0))
-        .map_err(|e| sys::context(e, "binding a UDP socket to loopback"))
+    UdpSocket::bind((loopback(), 0)).doing("binding a UDP socket to loopback")
 }
 
 /// Connects two sockets to each other.

@@ -72,7 +72,7 @@ pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
             // Also what the kernel says where the bytes of this user's queues are used up.
             let full = error.raw_os_error() == Some(libc::EMFILE);
             let see = if full { " (see ulimit -q and -n)" } else { "" };
-            sys::context(error, &format!("opening the queue {name}{see}"))
+            sys::context(error, format_args!("opening the queue {name}{see}"))
         })
     };
     Ok(Link::of_two_ways(open()?, open()?))

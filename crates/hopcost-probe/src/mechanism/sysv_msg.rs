@@ -20,7 +20,7 @@ use hopcost_model::WaitKind;
 
 use crate::memory::Buffer;
 use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
-use crate::sys::{self, Look};
+use crate::sys::{self, Doing, Look};
 use crate::wait::{FdWait, Wait, WithoutFd};
 
 /// The file in the run's directory that names a queue: `sysv-msg.KEY`.
@@ -54,7 +54,7 @@ fn write_marker(scratch: &Path) -> io::Result<(i32, PathBuf)> {
     let mut new = File::options();
     let new = new.write(true).create_new(true).mode(0o600).open(&path);
     new.and_then(|mut file| file.write_all(now.as_secs().to_string().as_bytes()))
-        .map_err(|e| sys::context(e, &format!("writing {}", path.display())))?;
+        .doing(format_args!("writing {}", path.display()))?;
     Ok((key, path))
 }
 

@@ -11,7 +11,7 @@ use crate::shape::Attaching;
 use crate::stream::FIELDS_MAX;
 use crate::stream::fields::{self, Fields, InTurn};
 use crate::stream::sockets::{Outlet, message_of};
-use crate::sys;
+use crate::sys::{self, Doing};
 use crate::transport::{peer_closed, tcp, tcp_socket};
 
 /// Whether there is such a request here, or why not.
@@ -239,15 +239,10 @@ impl Outlet for Submission {
             let vectors = sets.all().iter().flat_map(Fields::vectors).copied();
             let vectors: Vec<libc::iovec> = vectors.collect();
             // SAFETY: the fields live as long as the ring and are never moved or resized.
-            unsafe { ring.submitter().register_buffers(&vectors) }.map_err(|error| {
-                let bytes = pending.len() * attaching.payload();
-                sys::context(
-                    error,
-                    &format!(
-                        "registering {bytes} bytes of fields (RLIMIT_MEMLOCK may be too small)"
-                    ),
-                )
-            })?;
+            unsafe { ring.submitter().register_buffers(&vectors) }.doing(format_args!(
+                "registering {} bytes of fields (RLIMIT_MEMLOCK may be too small)",
+                pending.len() * attaching.payload()
+            ))?;
         }
         let (bytes, seen) = (attaching.payload() / count, ZeroCopySends::default());
         Ok((Self { ring, sends, bytes, pending, seen }, sets))

@@ -33,21 +33,28 @@ pub fn available() -> Result<(), String> {
         .map_err(|error| error.to_string())
 }
 
-/// Sends from pages that are pinned meanwhile.
+/// Sends from pages that are pinned meanwhile, by the numbers that the kernel gives them, from 0 on and
+/// wrapping around at 2^32 (Documentation/networking/msg_zerocopy.rst).
 pub struct Pinned {
-    sends: Outstanding,
+    /// Number of the first send in `under_way`.
+    oldest: u32,
+    /// The set that each send is of; `None` once it is completed.
+    under_way: VecDeque<Option<usize>>,
+    /// Sends under way of each set.
+    pending: Vec<u32>,
+    seen: ZeroCopySends,
 }
 
 impl Outlet for Pinned {
     fn new(socket: &OwnedFd, attaching: &Attaching<'_>) -> io::Result<(Self, InTurn<Fields>)> {
         set_option(socket, libc::SOL_SOCKET, SO_ZEROCOPY, 1, "SO_ZEROCOPY")?;
         let sets = sets(attaching);
-        Ok((Self { sends: Outstanding::new(sets) }, Fields::sets(sets, attaching)))
+        Ok((Self::of(sets), Fields::sets(sets, attaching)))
     }
     #[inline(always)]
     fn claim(&mut self, socket: &OwnedFd, set: usize) -> io::Result<()> {
-        while self.sends.holds(set) {
-            await_completion(socket, &mut self.sends)?;
+        while self.holds(set) {
+            await_completion(socket, self)?;
         }
         Ok(())
     }
@@ -57,31 +64,31 @@ impl Outlet for Pinned {
             let sent = loop {
                 match send_vectors(socket, rest, libc::MSG_ZEROCOPY) {
                     Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {
-                        make_room(socket, &mut self.sends)?;
+                        make_room(socket, self)?;
                     }
                     sent => break sent?,
                 }
             };
             if sent > 0 {
                 // The kernel numbers the calls that sent anything.
-                self.sends.began(set);
+                self.began(set);
             }
             Ok(sent)
         })
     }
     fn settle(&mut self, socket: &OwnedFd) -> io::Result<Option<ZeroCopySends>> {
-        while !self.sends.under_way.is_empty() {
-            await_completion(socket, &mut self.sends)?;
+        while !self.under_way.is_empty() {
+            await_completion(socket, self)?;
         }
         // What was completed since this was last asked.
-        Ok(Some(std::mem::take(&mut self.sends.seen)))
+        Ok(Some(std::mem::take(&mut self.seen)))
     }
 }
 
 /// The kernel has no memory for one more completion: one of those under way has
 /// to be read first.
 #[cold]
-fn make_room(socket: &OwnedFd, sends: &mut Outstanding) -> io::Result<()> {
+fn make_room(socket: &OwnedFd, sends: &mut Pinned) -> io::Result<()> {
     if sends.under_way.is_empty() {
         return Err(sys::failure(
             "the kernel has no room for a send without a copy: raise RLIMIT_MEMLOCK (ulimit -l) or \
@@ -103,21 +110,9 @@ pub fn sets(attaching: &Attaching<'_>) -> usize {
     SETS.min(BYTES_MAX / attaching.payload().max(1)).max(2)
 }
 
-/// Sends by the numbers that the kernel gives them, from 0 on and wrapping around
-/// at 2^32 (Documentation/networking/msg_zerocopy.rst).
-struct Outstanding {
-    /// Number of the first send in `under_way`.
-    oldest: u32,
-    /// The set that each send is of; `None` once it is completed.
-    under_way: VecDeque<Option<usize>>,
-    /// Sends under way of each set.
-    pending: Vec<u32>,
-    seen: ZeroCopySends,
-}
-
-impl Outstanding {
+impl Pinned {
     /// Nothing under way.
-    fn new(sets: usize) -> Self {
+    fn of(sets: usize) -> Self {
         Self {
             oldest: 0,
             under_way: VecDeque::with_capacity(4 * sets),
@@ -213,7 +208,7 @@ fn next_completion(socket: &OwnedFd) -> io::Result<Option<libc::sock_extended_er
 const LOOKS_MAX: u32 = 1000;
 
 /// Waits for a completion and notes it.
-fn await_completion(socket: &OwnedFd, sends: &mut Outstanding) -> io::Result<()> {
+fn await_completion(socket: &OwnedFd, sends: &mut Pinned) -> io::Result<()> {
     let mut is_closed = false;
     for _ in 0..LOOKS_MAX {
         if let Some(completion) = next_completion(socket)? {
@@ -247,7 +242,7 @@ mod tests {
 
     #[test]
     fn ranges_complete_out_of_order_and_across_the_end_of_the_numbers() {
-        let mut sends = Outstanding::new(3);
+        let mut sends = Pinned::of(3);
         sends.oldest = u32::MAX - 1;
         for set in [0, 0, 1, 2] {
             sends.began(set);
@@ -265,7 +260,7 @@ mod tests {
 
     #[test]
     fn what_was_not_under_way_cannot_be_completed() {
-        let mut sends = Outstanding::new(2);
+        let mut sends = Pinned::of(2);
         sends.began(0);
         sends.began(1);
         for (first, last) in [(0, 2), (2, 2), (1, 0), (u32::MAX, 0)] {

@@ -22,9 +22,10 @@ pub struct Ways {
 
 impl Ways {
     fn attach(half: Half, attaching: &Attaching<'_>, kind: WaitKind) -> io::Result<Self> {
-        let (incoming, outgoing) = half.take_ways()?;
+        let mut fds = half.fds.into_iter();
+        let incoming = fds.next().ok_or_else(|| sys::failure("this end needs a descriptor"))?;
         let wait = FdWait::prepare(kind, &incoming, wait::look_at, attaching.budget_ticks)?;
-        Ok(Self { incoming, outgoing, wait })
+        Ok(Self { incoming, outgoing: fds.next(), wait })
     }
     fn outgoing(&self) -> &OwnedFd {
         self.outgoing.as_ref().unwrap_or(&self.incoming)

@@ -12,7 +12,7 @@ use crate::clock;
 use crate::interrupt;
 use crate::namespace::{self, PATIENCE};
 use crate::shape::{Half, Link, Opening};
-use crate::sys;
+use crate::sys::{self, Doing};
 use crate::transport::tcp_socket::prepare;
 
 /// How long one over loopback may take to find out whether there are any.
@@ -36,22 +36,15 @@ pub fn loopback() -> IpAddr {
 
 /// Listens there.
 pub fn listen() -> io::Result<TcpListener> {
-    TcpListener::bind((loopback(), 0)).map_err(|e| sys::context(e, "listening on loopback"))
+    TcpListener::bind((loopback(), 0)).doing("listening on loopback")
 }
 
 fn connects() -> Result<(), String> {
     let listener = listen().map_err(|e| e.to_string())?;
     // Where the interface is down, binding works and connecting does not.
     let connect = |to| TcpStream::connect_timeout(&to, AVAILABLE_WITHIN);
-    listener.local_addr().and_then(connect).map(drop).map_err(|e| match e.kind() {
-        io::ErrorKind::NetworkUnreachable
-        | io::ErrorKind::NetworkDown
-        | io::ErrorKind::TimedOut => {
-            format!(
-                "loopback carries nothing ({e}): is it down (`ip link set lo up`), or filtered?"
-            )
-        }
-        _ => format!("no socket can connect to loopback: {e}"),
+    listener.local_addr().and_then(connect).map(drop).map_err(|e| {
+        format!("loopback carries nothing ({e}): is it down (`ip link set lo up`), or filtered?")
     })
 }
 
@@ -62,7 +55,7 @@ fn joined(listener: TcpListener, case: &Case) -> io::Result<[TcpStream; 2]> {
     let caller: TcpStream = interrupt::connect(&listener.local_addr()?, until, |socket| {
         prepare(socket, case).map(drop)
     })
-    .map_err(|e| sys::context(e, "connecting two sockets"))?;
+    .doing("connecting two sockets")?;
     // Any process of this machine could have connected first.
     let callee = loop {
         let (stream, from) = interrupt::accept(&listener, until)?;

@@ -8,7 +8,7 @@ use hopcost_model::{AXES, Case, Of, TcpReading};
 use rustix::net::{AddressFamily, SocketType, sockopt};
 
 use crate::shape::Half;
-use crate::sys;
+use crate::sys::{self, Doing};
 
 /// The congestion controls that sockets can have, and those that they can without a right.
 const LOADED: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
@@ -29,9 +29,8 @@ pub fn prepare<S: AsFd>(socket: S, case: &Case) -> io::Result<S> {
             let reason = format!("congestion={congestion} is not loaded; {LOADED} has: {loaded}");
             return Err(sys::failure(reason));
         }
-        sockopt::set_tcp_congestion(fd, congestion).map_err(|e| {
-            sys::context(e.into(), &format!("congestion={congestion} (root, or {ALLOWED})"))
-        })?;
+        sockopt::set_tcp_congestion(fd, congestion)
+            .doing(format_args!("congestion={congestion} (root, or {ALLOWED})"))?;
     }
     // The kernel doubles a buffer that it is asked for, for its own overhead, and polls for
     // microseconds.
@@ -95,11 +94,11 @@ impl Connections {
         let given_up = error.kind() == io::ErrorKind::TimedOut;
         let Some(tcp) = self.read().filter(|_| given_up) else { return error };
         let TcpReading { segments, retransmitted, path_mtu_bytes, .. } = tcp;
-        let doing = format!(
+        let sent = format_args!(
             "TCP sent {segments} segments, {retransmitted} of them again, and nobody acknowledged the \
              last (path MTU {path_mtu_bytes} bytes)"
         );
-        sys::context(error, &doing)
+        sys::context(error, sent)
     }
 
     /// What they are now, and what they have sent since this was last asked.

@@ -6,7 +6,7 @@ use std::io;
 use hopcost_model::ClockReading;
 
 use crate::clock::{Clock, Hardware, Pair};
-use crate::sys;
+use crate::sys::{self, Doing};
 
 /// Length of each of the two parts of the rate calibration.
 const PART_NS: u64 = 50_000_000;
@@ -17,7 +17,7 @@ const PAIRS: usize = 10_000;
 
 /// Calibrates the clock of this CPU.
 pub fn clock(cpu: u32) -> io::Result<ClockReading> {
-    sys::pin(cpu).map_err(|e| sys::context(e, &format!("pinning to CPU {cpu}")))?;
+    sys::pin(cpu).doing(format_args!("pinning to CPU {cpu}"))?;
     crate::clock::available().map_err(sys::failure)?;
     let (first, middle) = (Pair::read(TRIES), wait_for(PART_NS));
     let last = wait_for(PART_NS);

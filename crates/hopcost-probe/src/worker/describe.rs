@@ -1,6 +1,6 @@
 //! What the Rust worker says of itself.
 
-use hopcost_model::{Description, Mechanism, WarmUp, WorkerClock, protocol};
+use hopcost_model::{Description, Mechanism, WorkerClock, protocol};
 
 use crate::clock::{Clock, Hardware};
 use crate::mechanism;
@@ -33,12 +33,9 @@ fn of(mechanisms: Vec<Mechanism>) -> Description {
         protocol: protocol::VERSION,
         runtime: "rust".into(),
         version: env!("CARGO_PKG_VERSION").into(),
-        libraries: Default::default(),
-        remarks: Vec::new(),
         clock: WorkerClock { source: <Hardware as Clock>::SOURCE.into(), ticks_per_second: 0.0 },
-        warm_up: WarmUp::Planned,
-        spoils: false,
         mechanisms,
+        ..Description::default()
     }
 }
 

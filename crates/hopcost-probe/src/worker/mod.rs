@@ -9,21 +9,24 @@ pub mod events;
 pub mod lines;
 mod seat;
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, Write};
+use std::iter::once;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hopcost_model::{Case, Command, Phase, Reply, Role, Stamp, Workload, protocol};
+use hopcost_model::{
+    Case, Command, GateReading, Phase, PhaseSpec, Reply, Role, Stamp, Workload, protocol,
+};
 
 use crate::mechanism;
 use crate::meeting;
 use crate::memory::Shared;
 use crate::shape::{Half, Opening};
-use crate::sys;
-use crate::workload::PhaseSpec;
+use crate::sys::{self, Doing};
 use counters::Time;
 pub use describe::{description, description_of, mechanisms};
 use seat::{Common, Seat, ThreadSeat, awaited};
@@ -39,31 +42,20 @@ const SEATS_MAX: usize = 256;
 pub fn main(far: impl FnOnce(Command) -> u8) -> u8 {
     sys::set_name("hopcost-worker");
     std::panic::set_hook(Box::new(|panic| {
-        lines::give_up(&format!("the worker panicked: {panic}"))
+        lines::give_up(&sys::failure(format!("the worker panicked: {panic}")))
     }));
     let mut attached = None;
     loop {
-        let line = match lines::next() {
-            Ok(Some(line)) if line.is_empty() => continue,
-            Ok(Some(line)) => line,
-            Ok(None) => return 0,
-            Err(error) => lines::give_up(&error.to_string()),
-        };
-        let command: Command = match serde_json::from_str(&line) {
-            Ok(command) => command,
-            Err(error) => lines::give_up(&format!("not a command of the protocol: {error}")),
-        };
+        let next = lines::next().unwrap_or_else(|error| lines::give_up(&error));
+        let Some(command) = next else { return 0 };
         if attached.is_none() && matches!(command, Command::Host { .. }) {
             return far(command);
         }
         let stop = command == Command::Stop;
         match obey(&mut attached, command) {
-            Ok(reply) => {
-                if lines::reply(&reply).is_err() || stop {
-                    return 0;
-                }
-            }
-            Err(error) => lines::give_up_after(&error),
+            Ok(reply) if lines::reply(&reply).is_ok() && !stop => {}
+            Ok(_) => return 0,
+            Err(error) => lines::give_up(&error),
         }
     }
 }
@@ -84,35 +76,23 @@ fn obey(attached: &mut Option<Trial>, command: Command) -> io::Result<Reply> {
     let nothing = || sys::failure("nothing is attached");
     match command {
         Command::Describe => Ok(Reply::Described(serde_json::to_value(description())?)),
-        Command::Attach {
-            case,
-            seats,
-            samples_fd,
-            meeting_fd,
-            deadline_ms,
-            parent,
-            scratch,
-            trial,
-            schedule,
-            ..
-        } => {
+        Command::Attach(mut asked) => {
             if attached.is_some() {
                 return Err(sys::failure("already attached"));
             }
-            tied(parent, deadline_ms)?;
-            let case: Case = case.parse().map_err(|e| sys::failure(format!("case: {e}")))?;
+            tied(asked.parent, asked.deadline_ms)?;
+            let case: Case = asked.case.parse().map_err(|e| sys::failure(format!("case: {e}")))?;
             let row = mechanism::find(case.mechanism_name()).ok_or_else(|| {
                 sys::failure(format!("this worker has no mechanism `{}`", case.mechanism))
             })?;
             let time = if case.has_virtual_clock() { Time::Virtual } else { Time::Real };
-            let meeting = adopt(meeting_fd)?;
-            let common = Common { row, case, meeting, schedule, trial, time, deadline_ms };
-            let samples = adopt(samples_fd)?.map(File::from);
-            let (seats, trial) = attach(common, seats, samples, scratch)?;
+            let (seats, meeting) = (std::mem::take(&mut asked.seats), adopt(asked.meeting_fd)?);
+            let samples = adopt(asked.samples_fd)?.map(File::from);
+            let (seats, trial) =
+                attach(Common { row, case, meeting, time, asked }, seats, samples)?;
             *attached = Some(trial);
             Ok(Reply::Attached { pid: std::process::id(), seats })
         }
-        Command::Meet => Err(sys::failure("this worker offers no addresses")),
         Command::Clock { cpu } => calibrate::clock(cpu).map(Reply::Clock),
         Command::Distances { cpus } => distances::between(&cpus),
         Command::Gate { exchanges, steps } => {
@@ -122,15 +102,17 @@ fn obey(attached: &mut Option<Trial>, command: Command) -> io::Result<Reply> {
             tied(parent, deadline_ms)?;
             match idle(cpu)? {}
         }
-        Command::Run { phase, count, stamp, cap_ns } => {
-            if let Stamp::Batch { n } | Stamp::TwoLengths { n } = stamp
+        Command::Run(spec) => {
+            if let Stamp::Batch { n } | Stamp::TwoLengths { n } = spec.stamp
                 && !(1..=1 << 40).contains(&n)
             {
                 return Err(sys::failure(format!("a batch cannot have {n} operations")));
             }
-            attached.as_mut().ok_or_else(nothing)?.run(PhaseSpec { phase, count, stamp, cap_ns })
+            attached.as_mut().ok_or_else(nothing)?.run(spec)
         }
-        Command::Host { .. } => Err(sys::failure("a worker of a trial is no far host")),
+        Command::Meet | Command::Host { .. } => {
+            Err(sys::failure("this worker offers no addresses, and is no far host"))
+        }
         Command::Stop => Ok(Reply::Stopped),
     }
 }
@@ -147,8 +129,8 @@ fn tied(parent: Option<u32>, deadline_ms: u64) -> io::Result<()> {
 /// only when nothing else on that CPU wants to, and gives way at once. Answers when it is about to begin;
 /// returns only if it cannot.
 fn idle(cpu: u32) -> io::Result<Infallible> {
-    sys::pin(cpu).map_err(|error| sys::context(error, &format!("pinning to CPU {cpu}")))?;
-    sys::set_scheduler(libc::SCHED_IDLE, 0).map_err(|e| sys::context(e, "SCHED_IDLE"))?;
+    sys::pin(cpu).doing(format_args!("pinning to CPU {cpu}"))?;
+    sys::set_scheduler(libc::SCHED_IDLE, 0).doing("SCHED_IDLE")?;
     lines::reply(&Reply::Spinning)?;
     loop {
         std::hint::spin_loop();
@@ -163,7 +145,6 @@ fn attach(
     mut common: Common,
     seats: Vec<protocol::Seat>,
     samples: Option<File>,
-    scratch: Option<String>,
 ) -> io::Result<(Vec<protocol::Attached>, Trial)> {
     let case = &common.case;
     let both_ends =
@@ -177,7 +158,7 @@ fn attach(
     if case.workload.is_stamped_by(Role::Callee) && common.meeting.is_none() && both_ends {
         common.meeting = Some(Shared::create(meeting::BYTES * case.senders as usize)?);
     }
-    let halves = halves(&common, &seats, both_ends, scratch)?;
+    let halves = halves(&common, &seats, both_ends)?;
     let samples_each = |seat: &protocol::Seat| match seat.role {
         role if !case.workload.is_stamped_by(role) => 0,
         Role::Caller => 1,
@@ -191,21 +172,14 @@ fn attach(
     let start = |end| ThreadSeat::start(end, Arc::clone(&common));
     let others = ends.map(start).collect::<io::Result<Vec<_>>>()?;
     let (seat, attached) = Seat::take(first, common)?;
-    let mut all = vec![attached];
-    for thread in &others {
-        all.push(awaited(&thread.attached)?);
-    }
+    let attached = once(Ok(attached)).chain(others.iter().map(|one| awaited(&one.attached)));
+    let all = attached.collect::<io::Result<_>>()?;
     Ok((all, Trial { first: seat, others, samples_each, generates, samples, time }))
 }
 
 /// Each seat's half of its link: as given, or of links that this worker opens,
 /// one a flow.
-fn halves(
-    common: &Common,
-    seats: &[protocol::Seat],
-    both_ends: bool,
-    scratch: Option<String>,
-) -> io::Result<Vec<Half>> {
+fn halves(common: &Common, seats: &[protocol::Seat], both_ends: bool) -> io::Result<Vec<Half>> {
     let given: Vec<_> = seats.iter().filter_map(|seat| seat.link.as_ref()).collect();
     if given.len() == seats.len() && !both_ends {
         let half = |link: &&protocol::LinkHalf| {
@@ -217,23 +191,18 @@ fn halves(
     if !given.is_empty() {
         return Err(sys::failure("a worker that plays both ends opens the links itself"));
     }
-    let scratch = scratch.map_or_else(std::env::temp_dir, PathBuf::from);
-    let mut kept: Vec<((Role, u32), Half)> = Vec::new();
-    let mut halves = Vec::new();
+    let scratch = common.asked.scratch.as_ref().map_or_else(std::env::temp_dir, PathBuf::from);
+    let (mut kept, mut halves) = (BTreeMap::new(), Vec::new());
     for seat in seats {
         let wanted = (seat.role, seat.flow);
-        if kept.iter().all(|(whose, _)| *whose != wanted) {
+        if !kept.contains_key(&wanted) {
             let opening = Opening { case: &common.case, scratch: &scratch };
-            let (callers, callee) = common
-                .row
-                .open_for_all(&opening)
-                .map_err(|e| sys::context(e, "opening the link"))?;
+            let (callers, callee) = common.row.open_for_all(&opening).doing("opening the link")?;
             let callers = (seat.flow..).zip(callers);
             kept.extend(callers.map(|(flow, half)| ((Role::Caller, flow), half)));
-            kept.push(((Role::Callee, seat.flow), callee));
+            kept.insert((Role::Callee, seat.flow), callee);
         }
-        let mine = kept.iter().position(|(whose, _)| *whose == wanted);
-        halves.extend(mine.map(|at| kept.swap_remove(at).1));
+        halves.extend(kept.remove(&wanted));
     }
     Ok(halves)
 }
@@ -275,7 +244,7 @@ impl Trial {
             for (count, out) in samples {
                 let bytes: Vec<u8> =
                     out[..count].iter().flat_map(|ticks| ticks.to_le_bytes()).collect();
-                file.write_all(&bytes).map_err(|e| sys::context(e, "handing over the samples"))?;
+                file.write_all(&bytes).doing("handing over the samples")?;
             }
         }
         let [wall_ns, process_cpu_ns] = spent_ns;
@@ -286,14 +255,10 @@ impl Trial {
         let tell =
             |thread: &ThreadSeat| thread.tell(move |seat| seat.endpoint.gate(exchanges, steps));
         let others: Vec<_> = self.others.iter().map(tell).collect();
-        let mut reading = self.first.endpoint.gate(exchanges, steps)?;
-        for other in &others {
-            reading = match (reading, awaited(other)?) {
-                (Some(one), Some(other)) => Some(one.joined(other)),
-                (one, other) => one.or(other),
-            };
-        }
-        Ok(Reply::Gate { reading })
+        let first = self.first.endpoint.gate(exchanges, steps)?;
+        let others = others.iter().map(awaited).collect::<io::Result<Vec<_>>>()?;
+        let readings = once(first).chain(others).flatten();
+        Ok(Reply::Gate { reading: readings.reduce(GateReading::joined) })
     }
 }
 

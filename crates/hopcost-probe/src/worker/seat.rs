@@ -4,17 +4,18 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, mpsc};
 
-use hopcost_model::{Attached, Case, EndCounters, Phase, Sched, ScheduleSeed, Workload, protocol};
+use hopcost_model::{
+    Attach, Attached, Case, EndCounters, Phase, PhaseSpec, Sched, Workload, protocol,
+};
 
 use super::counters::{Snapshot, Time};
 use super::events::{CALL, Events, KERNEL, STREAM};
 use super::lines;
 use crate::registry::Row;
 use crate::shape::{Attaching, Half};
-use crate::sys;
+use crate::sys::{self, Doing};
 use crate::transport::tcp_socket::Connections;
 use crate::workload::Endpoint;
-use crate::workload::PhaseSpec;
 
 /// What the seats of a trial have in common.
 pub struct Common {
@@ -22,13 +23,10 @@ pub struct Common {
     pub case: Case,
     /// The memory in which the two ends of a `wake` or a `load` meet.
     pub meeting: Option<OwnedFd>,
-    /// What the times follow from at which a `load` sends.
-    pub schedule: Option<ScheduleSeed>,
-    /// The trial's number.
-    pub trial: u32,
     /// Whose time passes.
     pub time: Time,
-    pub deadline_ms: u64,
+    /// Everything else, but for the seats.
+    pub asked: Box<Attach>,
 }
 
 /// An end that is to be attached, and its half of the link.
@@ -52,23 +50,21 @@ pub struct Seat {
 impl Seat {
     /// Pins the calling thread, sets its scheduling policy and attaches.
     pub fn take((end, half): End, common: Arc<Common>) -> io::Result<(Self, Attached)> {
-        let Common { row, case, time, .. } = &*common;
+        let Common { row, case, time, asked, .. } = &*common;
         let pin_error = end.cpu.and_then(|cpu| sys::pin(cpu).err()).map(|e| e.to_string());
         if let Sched::Fifo(priority) = case.sched {
-            let set = sys::set_scheduler(libc::SCHED_FIFO, priority);
-            set.map_err(|error| sys::context(error, sys::FIFO_NEEDS))?;
+            sys::set_scheduler(libc::SCHED_FIFO, priority).doing(sys::FIFO_NEEDS)?;
         }
         let attaching = Attaching {
-            trial: common.trial,
+            trial: asked.trial,
             flow: end.flow,
             meeting: common.meeting.as_ref(),
-            schedule: common.schedule,
+            schedule: asked.schedule,
             ..Attaching::new(case, end.role)
         };
-        let tcp = Connections::of(&half, common.deadline_ms);
-        let endpoint = row
-            .attach(half, &attaching)
-            .map_err(|e| sys::context(e, &format!("attaching the {}", end.role)))?;
+        let tcp = Connections::of(&half, asked.deadline_ms);
+        let attached = row.attach(half, &attaching);
+        let endpoint = attached.doing(format_args!("attaching the {}", end.role))?;
         let helpers = attaching.helpers.into_inner();
         let attached = Attached {
             role: end.role,
@@ -140,16 +136,12 @@ impl ThreadSeat {
         let (duties, duties_in) = mpsc::channel::<Duty>();
         let (attached_out, attached) = mpsc::channel();
         std::thread::Builder::new().name("hopcost-seat".into()).spawn(move || {
-            let mut seat = match Seat::take(end, common) {
-                Ok((seat, attached)) => {
-                    let _ = attached_out.send(attached);
-                    seat
-                }
-                Err(error) => lines::give_up_after(&error),
-            };
+            let taken = Seat::take(end, common);
+            let (mut seat, attached) = taken.unwrap_or_else(|error| lines::give_up(&error));
+            let _ = attached_out.send(attached);
             while let Ok(duty) = duties_in.recv() {
                 if let Err(error) = duty(&mut seat) {
-                    lines::give_up_after(&sys::context(error, &seat.end.role.to_string()));
+                    lines::give_up(&sys::context(error, seat.end.role));
                 }
             }
         })?;

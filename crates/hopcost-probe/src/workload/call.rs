@@ -2,9 +2,9 @@
 
 use std::io;
 
-use hopcost_model::Stamp;
+use hopcost_model::{PhaseSpec, Stamp};
 
-use super::phase::{Endpoint, PhaseSpec, Stamped};
+use super::phase::{Endpoint, Stamped};
 use crate::clock::{Clock, Hardware};
 
 /// Operations unrolled in the loop's body, so that its counter weighs little.

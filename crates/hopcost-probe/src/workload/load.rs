@@ -11,9 +11,9 @@
 
 use std::io;
 
-use hopcost_model::{Phase, Role, Workload};
+use hopcost_model::{Phase, PhaseSpec, Role, Workload};
 
-use super::phase::{Endpoint, PhaseSpec, Seen, Stamped, met};
+use super::phase::{Endpoint, Seen, Stamped, met};
 use super::schedule;
 use crate::clock::Clock;
 use crate::meeting::Meeting;

@@ -15,7 +15,7 @@ use std::io;
 
 use hopcost_model::Workload;
 
-pub use self::phase::{Endpoint, PhaseSpec, Stamped};
+pub use self::phase::{Endpoint, Stamped};
 use crate::clock::Clock;
 use crate::party::Party;
 use crate::shape::Attaching;

@@ -1,31 +1,13 @@
-//! What a loop is asked for, what it saw, and an end that runs phases of it.
+//! What a loop saw, and an end that runs phases of it.
 
 use std::io;
 
-use hopcost_model::{GateReading, Phase, Stamp, ZeroCopySends};
+use hopcost_model::{GateReading, PhaseSpec, Stamp, ZeroCopySends};
 
 use super::lateness;
 use crate::clock::Clock;
 use crate::meeting::Meeting;
 use crate::sys;
-
-/// What a phase is to be.
-#[derive(Debug, Clone, Copy)]
-pub struct PhaseSpec {
-    /// Which part of the trial.
-    pub phase: Phase,
-    pub count: u64,
-    pub stamp: Stamp,
-    /// A stream ends after this long at the latest.
-    pub cap_ns: Option<u64>,
-}
-
-impl PhaseSpec {
-    /// A measurement without a cap.
-    pub fn of(count: u64, stamp: Stamp) -> Self {
-        PhaseSpec { phase: Phase::Measure, count, stamp, cap_ns: None }
-    }
-}
 
 /// What a loop saw.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -147,12 +129,9 @@ impl<F: FnMut(&[Meeting], &PhaseSpec, &mut [u64]) -> io::Result<Stamped>> Endpoi
         (self.run)(&self.meetings, spec, out)
     }
     fn gate(&mut self, exchanges: u64, steps: u64) -> io::Result<Option<GateReading>> {
-        let mut found: Option<GateReading> = None;
-        for meeting in &mut self.meetings {
-            let reading = (self.compare)(meeting, exchanges, steps)?;
-            found = found.map_or(reading, |one| reading.map(|other| one.joined(other)));
-        }
-        Ok(found)
+        let compared = self.meetings.iter_mut().map(|one| (self.compare)(one, exchanges, steps));
+        let readings = compared.collect::<io::Result<Vec<_>>>()?;
+        Ok(readings.into_iter().flatten().reduce(GateReading::joined))
     }
 }
 

@@ -7,9 +7,9 @@
 
 use std::io;
 
-use hopcost_model::{Role, Stamp, Workload};
+use hopcost_model::{PhaseSpec, Role, Stamp, Workload};
 
-use super::phase::{Endpoint, PhaseSpec, Stamped};
+use super::phase::{Endpoint, Stamped};
 use crate::clock::Clock;
 use crate::party::{Party, is_stale};
 use crate::shape::Delivery;

@@ -8,9 +8,9 @@
 
 use std::io;
 
-use hopcost_model::{Ack, Case, Role, Stamp};
+use hopcost_model::{Ack, Case, PhaseSpec, Role, Stamp};
 
-use super::phase::{Endpoint, PhaseSpec, Stamped};
+use super::phase::{Endpoint, Stamped};
 use crate::clock::{Clock, Hardware, rough_ticks};
 use crate::party::{Touched, fill_low_bytes, fill_words, first_word};
 use crate::shape::{Attaching, Half};

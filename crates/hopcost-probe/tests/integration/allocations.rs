@@ -4,9 +4,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use hopcost_model::{Case, Stamp, WaitKind, Workload};
-use hopcost_probe::workload::PhaseSpec;
 
-use crate::support::{alone, both_end_well, case, none_failed, rows, too_slow_here};
+use crate::support::{alone, both_end_well, case, measure, none_failed, rows, too_slow_here};
 
 thread_local! {
     static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
@@ -41,7 +40,7 @@ const OF_A_LIBRARY: [&str; 5] =
 fn allocated(case: &Case) -> Result<u64, String> {
     let ends = both_end_well(case, |_, end| {
         let before = ALLOCATIONS.get();
-        end.run(&PhaseSpec::of(EXCHANGES, Stamp::Each), &mut []).map_err(|e| e.to_string())?;
+        end.run(&measure(EXCHANGES, Stamp::Each), &mut []).map_err(|e| e.to_string())?;
         Ok(ALLOCATIONS.get() - before)
     })?;
     Ok(ends.iter().sum())

@@ -1,12 +1,14 @@
 use std::path::Path;
 
-use hopcost_model::{Ack, Case, Role, Stamp, WaitKind, Workload};
+use hopcost_model::{Ack, Case, PhaseSpec, Role, Stamp, WaitKind, Workload};
 use hopcost_probe::mechanism::find;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::{Attaching, Opening};
-use hopcost_probe::workload::{PhaseSpec, Stamped};
+use hopcost_probe::workload::Stamped;
 
-use crate::support::{alone, attach, both_end_well, case, message, none_failed, phase, rows, with};
+use crate::support::{
+    alone, attach, both_end_well, case, measure, message, none_failed, phase, rows, with,
+};
 
 /// How many sends without a copy a message takes, of mechanisms that count them.
 fn zero_copy_sends(case: &Case) -> Option<u64> {
@@ -150,8 +152,8 @@ fn a_phase_ends_when_its_time_is_up() {
     let _alone = alone();
     // Far more than can be sent in the time, and a second phase to show that both ends
     // agree on where the first one ended.
-    let capped = PhaseSpec { cap_ns: Some(20_000_000), ..PhaseSpec::of(300_000, Stamp::Each) };
-    let specs = [capped, PhaseSpec::of(3, Stamp::Each)];
+    let capped = PhaseSpec { cap_ns: Some(20_000_000), ..measure(300_000, Stamp::Each) };
+    let specs = [capped, measure(3, Stamp::Each)];
     for row in rows(Workload::Stream) {
         for ack in ["per-message", "window:7", "none"] {
             if ack == "none" && row.facts().keeps_buffers() {

@@ -52,5 +52,5 @@ fn what_cannot_be_attached_says_why() {
     }
     let undeclared = Case { waits: Some(Waits::both(WaitKind::Block)), ..case };
     let error = refused(&undeclared, Role::Caller, None);
-    assert!(error.contains("flag has no wait `block`"), "{error}");
+    assert!(error.contains("has no wait `block`"), "{error}");
 }

@@ -23,7 +23,7 @@ use std::os::unix::net::UnixStream;
 
 use hopcost_model::Plan;
 use hopcost_plan::Yardsticks;
-use hopcost_probe::sys;
+use hopcost_probe::sys::Doing;
 
 pub use rounds::{Ending, Progress, Rounds, Session};
 
@@ -37,13 +37,10 @@ const MEMORY_BYTES: usize = 32 << 20;
 
 /// Refuses to begin where too little memory may be taken (ulimit -v).
 pub fn ensure_memory() -> std::io::Result<()> {
-    Vec::<u8>::new().try_reserve_exact(MEMORY_BYTES).map_err(|_| {
-        let doing = format!(
-            "taking {} MiB of memory, which a run needs (see ulimit -v)",
-            MEMORY_BYTES >> 20
-        );
-        sys::context(std::io::ErrorKind::OutOfMemory.into(), &doing)
-    })
+    Vec::<u8>::new().try_reserve_exact(MEMORY_BYTES).doing(format_args!(
+        "taking {} MiB of memory, which a run needs (see ulimit -v)",
+        MEMORY_BYTES >> 20
+    ))
 }
 
 /// Refuses to begin where too few descriptors may be opened (ulimit -n).
@@ -64,8 +61,6 @@ fn ensure_open(descriptors: usize) -> std::io::Result<()> {
         let copies = (2..descriptors).map(|_| first.try_clone());
         copies.collect::<std::io::Result<Vec<_>>>().map(drop)
     };
-    open().map_err(|error| {
-        let doing = format!("opening {descriptors} files, which this run needs (see ulimit -n)");
-        sys::context(error, &doing)
-    })
+    let doing = format_args!("opening {descriptors} files, which this run needs (see ulimit -n)");
+    open().doing(doing)
 }

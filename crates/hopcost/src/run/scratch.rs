@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 
 use hopcost_model::text::escaped;
 use hopcost_probe::folder::{Folder, others_may_rename_in};
-use hopcost_probe::{interrupt, sys};
+use hopcost_probe::interrupt;
+use hopcost_probe::sys::{self, Doing};
 
 use crate::about;
 
@@ -53,10 +54,8 @@ impl Scratch {
                 made = Self::attempt(&parent, id);
             }
         }
-        made.map_err(|e| {
-            let shown: String = parent.display().to_string().chars().take(200).collect();
-            sys::context(e, &format!("making a scratch directory in {shown} (see TMPDIR)"))
-        })
+        let shown: String = parent.display().to_string().chars().take(200).collect();
+        made.doing(format_args!("making a scratch directory in {shown} (see TMPDIR)"))
     }
 
     fn attempt(parent: &Path, id: &str) -> io::Result<Self> {

@@ -14,8 +14,9 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use hopcost_model::{Command, FailureCause, LINE_MAX, Reply};
+use hopcost_probe::interrupt;
 use hopcost_probe::orphans::{Launch, launched, lead_session, tie_to_parent};
-use hopcost_probe::{interrupt, sys};
+use hopcost_probe::sys::{self, Doing};
 use serde_json::Value;
 
 /// Which program to run as a worker.
@@ -141,9 +142,7 @@ impl Worker {
             .stdout(Stdio::from(OwnedFd::from(theirs)))
             .stderr(Stdio::from(diagnostics.try_clone()?))
             .spawn()
-            .map_err(|e| {
-                sys::context(e, &format!("starting {}", command.get_program().display()))
-            })?;
+            .doing(format_args!("starting {}", command.get_program().display()))?;
         Ok(Self {
             child,
             stream,

@@ -4,7 +4,7 @@
 
 use std::io;
 
-use hopcost_model::Workload;
+use hopcost_model::{PhaseSpec, Workload};
 
 use super::{Alone, time_ns};
 use crate::clock::{Clock, Hardware, Virtual, rough_ticks};
@@ -12,7 +12,7 @@ use crate::shape::{Attaching, Half};
 use crate::sys;
 use crate::workload::call::{self, only_end, opaque};
 use crate::workload::schedule::Random;
-use crate::workload::{Endpoint, PhaseSpec, end_of, roundtrip};
+use crate::workload::{Endpoint, end_of, roundtrip};
 
 /// Attaches the only end of an engine.
 ///

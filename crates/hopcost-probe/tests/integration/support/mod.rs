@@ -3,15 +3,14 @@
 use std::sync::{Arc, Barrier, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
-use hopcost_model::{Ack, Case, Role, SPIN_BUDGET_NS, Stamp, WaitKind, Workload};
+use hopcost_model::{Ack, Case, Phase, PhaseSpec, Role, SPIN_BUDGET_NS, Stamp, WaitKind, Workload};
 use hopcost_probe::mechanism::{ALL, find};
 use hopcost_probe::meeting;
 use hopcost_probe::memory::Shared;
 use hopcost_probe::registry::Row;
 use hopcost_probe::shape::{Attaching, Half, Opening};
 use hopcost_probe::sys::allowed_cpus;
-use hopcost_probe::workload::Endpoint;
-use hopcost_probe::workload::{PhaseSpec, Stamped};
+use hopcost_probe::workload::{Endpoint, Stamped};
 
 /// After this an end hangs. Loose, because spinning ends may have to share their CPUs.
 const TIME_OUT: Duration = Duration::from_secs(60);
@@ -151,6 +150,11 @@ pub fn both_end_well<T: Send + 'static>(
     }
 }
 
+/// A measurement without a cap.
+pub fn measure(count: u64, stamp: Stamp) -> PhaseSpec {
+    PhaseSpec { phase: Phase::Measure, count, stamp, cap_ns: None }
+}
+
 /// Runs a phase with room for a sample of each operation: what the loop saw, and the samples.
 pub fn phase(
     end: &mut dyn Endpoint,
@@ -158,7 +162,7 @@ pub fn phase(
     stamp: Stamp,
 ) -> Result<(Stamped, Vec<u64>), String> {
     let mut samples = vec![0; count as usize];
-    let seen = end.run(&PhaseSpec::of(count, stamp), &mut samples).map_err(|e| e.to_string())?;
+    let seen = end.run(&measure(count, stamp), &mut samples).map_err(|e| e.to_string())?;
     samples.truncate(seen.samples as usize);
     Ok((seen, samples))
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use hopcost_model::{
-    Boundary, Case, Command, LinkSource, Mechanism, PeerExit, Peers, Phase, Placement, Plan, Role,
-    Stamp, Workload,
+    Boundary, Case, Command, LinkSource, Mechanism, PeerExit, Peers, Phase, PhaseSpec, Placement,
+    Plan, Role, Stamp, Workload,
 };
 use hopcost_probe::{mechanism, sys};
 
@@ -105,7 +105,7 @@ impl Link<'_> {
         let spec = TrialSpec::exactly(bench.setup, case.clone(), workers, cpus, (0, EXCHANGES));
         let mut workers = open(&spec)?;
         let (phase, stamp) = (Phase::WarmUp, Stamp::Each);
-        let run = Command::Run { phase, count: EXCHANGES, stamp, cap_ns: None };
+        let run = Command::Run(PhaseSpec { phase, count: EXCHANGES, stamp, cap_ns: None });
         for one in workers.all.iter_mut().rev() {
             one.worker.send(&run);
         }
@@ -170,7 +170,8 @@ fn of_own_link(bench: &Bench<'_>, mechanism: &Mechanism, plan: &Plan) -> Vec<Che
 }
 
 fn endless() -> Command {
-    Command::Run { phase: Phase::WarmUp, count: ENDLESS, stamp: Stamp::Each, cap_ns: None }
+    let (phase, stamp) = (Phase::WarmUp, Stamp::Each);
+    Command::Run(PhaseSpec { phase, count: ENDLESS, stamp, cap_ns: None })
 }
 
 /// Has a worker make the link of a case itself, and maybe change a byte of a message.

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use hopcost_machine::Root;
 use hopcost_model::{
-    Attached, Case, ClockReading, Command, FailureCause, FarHost, LinkHalf, Reading, Reply, Role,
-    Yardstick, YardstickClass,
+    Attach, Attached, Case, ClockReading, Command, FailureCause, FarHost, LinkHalf, Reading, Reply,
+    Role, Yardstick, YardstickClass,
 };
 use hopcost_probe::worker::lines;
 use hopcost_probe::{nic, sys};
@@ -34,10 +34,8 @@ const OUTWARDS: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 /// Answers until the input ends or something fails.
 pub fn serve(first: Command) -> u8 {
     scratch::sweep();
-    let mut far = match Far::open() {
-        Ok(far) => far,
-        Err(error) => lines::give_up(&format!("{error:#}")),
-    };
+    let far = Far::open().map_err(|error| sys::failure(format!("{error:#}")));
+    let mut far = far.unwrap_or_else(|error| lines::give_up(&error));
     let mut command = Ok(first);
     loop {
         let reply = command.and_then(|command| far.obey(command));
@@ -47,7 +45,7 @@ pub fn serve(first: Command) -> u8 {
             return 1;
         }
         command = match lines::next() {
-            Ok(Some(line)) => serde_json::from_str(&line).context("not a command of the protocol"),
+            Ok(Some(command)) => Ok(command),
             Ok(None) => return 0,
             Err(error) => Err(error.into()),
         };
@@ -66,7 +64,7 @@ struct Far {
     address: IpAddr,
     listens_at: SocketAddr,
     /// A trial whose links are to come.
-    offered: Option<(Listening, Case, Command)>,
+    offered: Option<(Listening, Case, Box<Attach>)>,
     /// The worker of a trial, and when that is to be over.
     trial: Option<(Worker, Instant)>,
 }
@@ -91,9 +89,9 @@ impl Far {
                 let address = address.context("it is not an address")?;
                 self.host(cpu, address, network).map(|far| Reply::Host(Box::new(far)))
             }
-            Command::Attach { .. } => self.offer(command),
+            Command::Attach(attach) => self.offer(attach),
             Command::Meet => self.meet(),
-            Command::Run { .. } => self.ask(&command),
+            Command::Run(_) => self.ask(&command),
             Command::Stop => {
                 if let Some((mut worker, _)) = self.trial.take() {
                     worker.send(&Command::Stop);
@@ -156,14 +154,14 @@ impl Far {
     }
 
     /// Listens for the links of a trial.
-    fn offer(&mut self, attach: Command) -> Result<Reply> {
-        let Command::Attach { case, seats, .. } = &attach else { bail!(NO_TRIAL) };
+    fn offer(&mut self, attach: Box<Attach>) -> Result<Reply> {
+        let seats = &attach.seats;
         let offers = seats.iter().filter_map(|seat| seat.link.as_ref()?.offer.as_ref());
         let first = offers.clone().next().context(NO_TRIAL)?;
         let are_callees = seats.iter().all(|seat| seat.role == Role::Callee);
         let plays = are_callees && offers.count() == seats.len();
         ensure!(plays, "the far end plays the callee of each flow");
-        let case: Case = case.parse().context("case")?;
+        let case: Case = attach.case.parse().context("case")?;
         let listening = Listening::open(&first.carrier, self.listens_at, &case)?;
         let offers = SocketAddr::new(self.address, listening.port()?).to_string();
         let attached =
@@ -176,23 +174,20 @@ impl Far {
     /// Takes the links and has a fresh worker attach to them.
     fn meet(&mut self) -> Result<Reply> {
         let (listening, case, mut attach) = self.offered.take().context(NO_TRIAL)?;
-        let Command::Attach { seats, deadline_ms, parent, scratch, .. } = &mut attach else {
-            bail!(NO_TRIAL);
-        };
-        let until = Instant::now() + Duration::from_millis(*deadline_ms);
-        let links = seats.iter().filter_map(|seat| seat.link.as_ref());
+        let until = Instant::now() + Duration::from_millis(attach.deadline_ms);
+        let links = attach.seats.iter().filter_map(|seat| seat.link.as_ref());
         let offers = links.filter_map(|link| link.offer.as_ref());
         let tokens: Vec<String> = offers.map(|offer| offer.token.clone()).collect();
         let halves = listening.accept(&tokens, &case, &mut self.door)?;
-        for (seat, half) in seats.iter_mut().zip(&halves) {
+        for (seat, half) in attach.seats.iter_mut().zip(&halves) {
             let fds = half.fds.iter().map(AsRawFd::as_raw_fd).collect();
             seat.link = Some(LinkHalf { fds, ..LinkHalf::default() });
         }
         let inherited = halves.into_iter().flat_map(|half| half.fds).collect();
-        *parent = Some(std::process::id());
-        *scratch = Some(self.setup.scratch.path.display().to_string());
+        attach.parent = Some(std::process::id());
+        attach.scratch = Some(self.setup.scratch.path.display().to_string());
         self.trial = Some((Worker::spawn(&self.setup.native, inherited, 0)?, until));
-        self.ask(&attach)
+        self.ask(&Command::Attach(attach))
     }
 
     /// The reply of the trial's worker, or why there is none.

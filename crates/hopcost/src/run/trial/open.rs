@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use hopcost_model::{
-    Boundary, Command, Connect, LinkHalf, LinkSource, Offer, Part, Reply, Role, Sched, Seat,
-    Workload,
+    Attach, Boundary, Command, Connect, LinkHalf, LinkSource, Offer, Part, Reply, Role, Sched,
+    Seat, Workload,
 };
 use hopcost_probe::orphans::Launch;
 use hopcost_probe::registry::Row;
@@ -260,7 +260,7 @@ impl TrialWorkers<'_> {
         let schedule = sends.map(|_| sys::memfd("hopcost-schedule", 0)).transpose()?;
         let schedule_fd = wanted.lend(schedule.as_ref().map(OwnedFd::try_clone).transpose()?);
         let case = &spec.workers.roles.ends.of(wanted.role).case;
-        let attach = Command::Attach {
+        let attach = Command::Attach(Box::new(Attach {
             case: case.id(),
             part: foreign.map(|_| Box::new(Part::of(case))),
             seats: wanted.seats.clone(),
@@ -274,7 +274,7 @@ impl TrialWorkers<'_> {
             trial: spec.number,
             schedule: (workload == Workload::Load).then(|| spec.schedule()),
             schedule_fd,
-        };
+        }));
         let mut worker = match foreign {
             None => match wanted.far.take() {
                 Some(far) => far,

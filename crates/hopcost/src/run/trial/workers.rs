@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, anyhow, ensure};
 use hopcost_model::{
-    Boundary, Case, Command, EndCounters, GateReading, Phase, Reply, Stamp, ThreadUse, Workload,
+    Boundary, Case, Command, EndCounters, GateReading, Phase, PhaseSpec, Reply, Stamp, ThreadUse,
+    Workload,
 };
 use hopcost_probe::worker::events::{Events, KERNEL};
 use hopcost_probe::workload::schedule;
@@ -183,7 +184,8 @@ impl TrialWorkers<'_> {
         let before = self.snapshots();
         let waited_before_ns = self.waited_ns(phase);
         let started = Instant::now();
-        let replies = self.ask_all(&Command::Run { phase, count, stamp, cap_ns }, doing)?;
+        let run = Command::Run(PhaseSpec { phase, count, stamp, cap_ns });
+        let replies = self.ask_all(&run, doing)?;
         let outside_ns = started.elapsed().as_nanos() as u64;
         let waited_ns = self.waited_ns(phase).saturating_sub(waited_before_ns);
         let did: Vec<_> = before.into_iter().map(ProcessSnapshot::until_now).collect();
