@@ -5,7 +5,7 @@ pub mod tracefs;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use crate::sys::{self, Look};
+use crate::sys::{self, Doing, Look};
 
 /// `struct perf_event_attr` as of its fourth version (PERF_ATTR_SIZE_VER3); a kernel that knows
 /// an older one takes it where what is new is 0.
@@ -78,7 +78,7 @@ pub fn switch(leader: &OwnedFd, on: bool) -> io::Result<()> {
     let request = if on { IOC_ENABLE } else { IOC_DISABLE };
     // SAFETY: an ioctl that takes an integer.
     let result = unsafe { libc::ioctl(leader.as_raw_fd(), request as _, IOC_FLAG_GROUP) };
-    sys::check(result).map(drop).map_err(|e| sys::context(e, "switching events on or off"))
+    sys::check(result).map(drop).doing("switching events on or off")
 }
 
 /// The numbers that read(2) gives of an event.
@@ -90,67 +90,37 @@ pub fn read<const N: usize>(event: &OwnedFd) -> io::Result<[u64; N]> {
     }
 }
 
-/// What the words depend on besides the error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Circumstances {
-    /// kernel.perf_event_paranoid, if it can be read.
-    pub paranoid: Option<i32>,
-    /// Whether the processor says that it is a virtual machine's.
-    pub virtual_machine: bool,
-}
+/// Whom the kernel lets open events.
+const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
 
-impl Circumstances {
-    /// Those of this machine.
-    pub fn here() -> Self {
-        let read = |path| std::fs::read_to_string(path).unwrap_or_default();
-        Circumstances {
-            paranoid: read("/proc/sys/kernel/perf_event_paranoid").trim().parse().ok(),
-            virtual_machine: is_virtual(&read("/proc/cpuinfo")),
-        }
-    }
-}
-
-/// Whether /proc/cpuinfo names the flag that hypervisors set (x86 only).
-pub fn is_virtual(cpuinfo: &str) -> bool {
-    cpuinfo
-        .lines()
-        .filter(|line| line.starts_with("flags"))
-        .any(|line| line.split_whitespace().any(|flag| flag == "hypervisor"))
-}
-
-/// The one line that says why perf_event_open(2) refused an event of the hardware or another, and what
-/// helps.
-pub fn refused(is_hardware: bool, errno: i32, here: Circumstances) -> String {
-    match errno {
-        libc::EACCES | libc::EPERM => {
-            let name = if errno == libc::EACCES { "EACCES" } else { "EPERM" };
-            let setting = here.paranoid.map_or_else(
-                || "kernel.perf_event_paranoid cannot be read".to_owned(),
-                |level| format!("kernel.perf_event_paranoid is {level}"),
-            );
+/// The one line that says why perf_event_open(2) refused an event of the hardware or another, which
+/// takes a `paranoid` of so much at most, and what helps.
+pub fn refused(error: &io::Error, is_hardware: bool, paranoid: i32) -> String {
+    match error.raw_os_error() {
+        Some(libc::EACCES | libc::EPERM) => {
+            let now = std::fs::read_to_string(PARANOID).unwrap_or_else(|_| "unknown".to_owned());
             format!(
-                "permission denied ({name}): {setting}; counting the kernel's side needs 1 or less \
-                 (sysctl kernel.perf_event_paranoid=1), the capability CAP_PERFMON, or root, and in a \
-                 container a seccomp profile that allows perf_event_open"
+                "{error}: kernel.perf_event_paranoid is {}; it takes {paranoid} or less (sysctl \
+                 kernel.perf_event_paranoid={paranoid}), the capability CAP_PERFMON, or root, and in \
+                 a container a seccomp profile that allows perf_event_open",
+                now.trim()
             )
         }
-        libc::ENOENT if is_hardware && here.virtual_machine => {
-            "no performance monitoring unit in this virtual machine (ENOENT)".to_owned()
+        Some(libc::ENOENT) if is_hardware => {
+            "no performance monitoring unit counts it, as in most virtual machines (ENOENT)"
+                .to_owned()
         }
-        libc::ENOENT if is_hardware => {
-            "no performance monitoring unit that the kernel knows counts it (ENOENT)".to_owned()
+        Some(libc::EINVAL | libc::EOPNOTSUPP | libc::ENODEV) if is_hardware => {
+            format!("this processor does not count it ({error})")
         }
-        libc::EINVAL | libc::EOPNOTSUPP | libc::ENODEV if is_hardware => {
-            format!("this processor does not count it ({})", io::Error::from_raw_os_error(errno))
-        }
-        libc::ENOSYS => {
+        Some(libc::ENOSYS) => {
             "the kernel was built without performance events (ENOSYS, CONFIG_PERF_EVENTS)"
                 .to_owned()
         }
-        libc::EMFILE => {
+        Some(libc::EMFILE) => {
             "too many open files (EMFILE): raise the limit with ulimit -n, or use fewer flows"
                 .to_owned()
         }
-        _ => format!("perf_event_open failed: {}", io::Error::from_raw_os_error(errno)),
+        _ => format!("perf_event_open failed: {error}"),
     }
 }

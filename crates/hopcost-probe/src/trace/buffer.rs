@@ -11,9 +11,7 @@ use rustix::param::page_size;
 
 use super::record::{self, Layout, Sample};
 use crate::memory::{Place, Shared};
-use crate::perf::{
-    self, ANY, Attributes, Circumstances, DISABLED, FLAG_FD_OUTPUT, TYPE_TRACEPOINT,
-};
+use crate::perf::{self, ANY, Attributes, DISABLED, FLAG_FD_OUTPUT, TYPE_TRACEPOINT};
 
 // include/uapi/linux/perf_event.h
 const SAMPLE_TID: u64 = 1 << 1;
@@ -24,6 +22,8 @@ const FORMAT_LOST: u64 = 1 << 4;
 /// `wakeup_watermark` counts, in bytes.
 const WATERMARK: u64 = 1 << 14;
 const USE_CLOCK: u64 = 1 << 25;
+/// What kernel.perf_event_paranoid is at most where events of whole CPUs may be recorded.
+const PARANOID: i32 = -1;
 /// Where `data_head` and `data_offset` lie in `struct perf_event_mmap_page`.
 const DATA_HEAD: usize = 1024;
 const DATA_OFFSET: usize = 1040;
@@ -71,14 +71,15 @@ impl Buffer {
             read_format = 0;
             leader = open(*first, read_format, DISABLED, None);
         }
-        let leader = leader.map_err(|error| reason(&error))?;
+        let refused = |error| perf::refused(&error, false, PARANOID);
+        let leader = leader.map_err(refused)?;
         let memory = map(&leader, bytes)?;
         let tells_lost = read_format == FORMAT_LOST;
         let members = Vec::new();
         let mut buffer = Self { leader, members, memory, bytes, tells_lost, cpu, layout };
         for id in rest {
             let member = open(*id, read_format, 0, Some(&buffer.leader));
-            buffer.members.push(member.map_err(|error| reason(&error))?);
+            buffer.members.push(member.map_err(refused)?);
         }
         Ok(buffer)
     }
@@ -141,18 +142,4 @@ fn map(event: &OwnedFd, bytes: usize) -> Result<Place<[u8]>, String> {
         )
     });
     Ok(Place::bytes(&mapped?, 0, len))
-}
-
-/// Why an event of a whole CPU cannot be recorded.
-fn reason(error: &io::Error) -> String {
-    let (errno, here) = (error.raw_os_error().unwrap_or(0), Circumstances::here());
-    if !matches!(errno, libc::EACCES | libc::EPERM) {
-        return perf::refused(false, errno, here);
-    }
-    let level = here.paranoid.map_or("unknown".to_owned(), |level| level.to_string());
-    format!(
-        "permission denied ({error}): kernel.perf_event_paranoid is {level}; to record events of \
-         whole CPUs run as root, with the capability CAP_PERFMON, or with -1 there, and in a \
-         container with a seccomp profile that allows perf_event_open"
-    )
 }

@@ -128,13 +128,9 @@ impl Recorder {
     }
 
     fn opened(tie: Tie, bytes: usize, sources: &'static [Source]) -> Result<Self, String> {
-        Self::tried(tie, bytes, sources).map_err(|why| {
-            let lockdown = std::fs::read_to_string(LOCKDOWN).unwrap_or_default();
-            if hides_events(&lockdown) { HIDDEN.to_owned() } else { why }
-        })
-    }
-
-    fn tried(tie: Tie, bytes: usize, sources: &'static [Source]) -> Result<Self, String> {
+        if std::fs::read_to_string(LOCKDOWN).is_ok_and(|lockdown| hides_events(&lockdown)) {
+            return Err(HIDDEN.to_owned());
+        }
         let tracefs = Tracefs::open()?;
         let (mut tracepoints, mut missing) = (Vec::new(), Vec::new());
         for source in sources {

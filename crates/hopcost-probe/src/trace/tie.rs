@@ -68,7 +68,7 @@ impl Tie {
         let read = || -> std::io::Result<Vec<Pair>> {
             cpus.iter().map(|cpu| sys::pin(*cpu).map(|()| Pair::read(TRIES))).collect()
         };
-        let pairs = sys::on_a_thread(read).and_then(|pairs| pairs);
+        let pairs = sys::on_a_thread(read).flatten();
         let pairs = pairs.map_err(|error| format!("reading the clocks of the CPUs: {error}"))?;
         self.pairs.extend(pairs);
         Ok(())

@@ -19,7 +19,7 @@ use std::os::fd::OwnedFd;
 use hopcost_model::EventReading;
 
 use crate::perf::tracefs::sys_enter_id;
-use crate::perf::{self, ANY, Attributes, Circumstances, DISABLED, TYPE_TRACEPOINT};
+use crate::perf::{self, ANY, Attributes, DISABLED, TYPE_TRACEPOINT};
 
 // include/uapi/linux/perf_event.h
 const TYPE_HARDWARE: u32 = 0;
@@ -29,6 +29,8 @@ const FORMAT_TOTAL_TIME_ENABLED: u64 = 1;
 const FORMAT_TOTAL_TIME_RUNNING: u64 = 2;
 const INHERIT: u64 = 1 << 1;
 const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+/// What kernel.perf_event_paranoid is at most where the kernel's side may be counted.
+const PARANOID: i32 = 1;
 
 /// Something that is counted: its name in files and reports, and which it is to the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,12 +144,7 @@ impl Events {
 }
 
 /// What read(2) gives of an event: its value, and for how long it was switched on and counted.
-#[derive(Debug, Clone, Copy, Default)]
-struct Count {
-    value: u64,
-    enabled_ns: u64,
-    running_ns: u64,
-}
+type Count = [u64; 3];
 
 /// An event that is counted.
 struct Counter {
@@ -188,14 +185,11 @@ impl Counter {
         let leads = joined.is_none();
         let fd = match joined.map_or_else(|| open(DISABLED, None), Ok) {
             Ok(fd) => fd,
-            Err(error) => match error.raw_os_error() {
-                Some(libc::ESRCH) => return Ok(None),
-                errno => {
-                    let is_hardware = matches!(event.kind, TYPE_HARDWARE | TYPE_HW_CACHE);
-                    let (errno, here) = (errno.unwrap_or(0), Circumstances::here());
-                    return Err(perf::refused(is_hardware, errno, here));
-                }
-            },
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Ok(None),
+            Err(error) => {
+                let is_hardware = matches!(event.kind, TYPE_HARDWARE | TYPE_HW_CACHE);
+                return Err(perf::refused(&error, is_hardware, PARANOID));
+            }
         };
         Ok(Some(Self { event, fd, leads, last: Count::default() }))
     }
@@ -203,10 +197,7 @@ impl Counter {
     /// What was counted since the last reading.
     fn read(&mut self) -> EventReading {
         match perf::read(&self.fd) {
-            Ok([value, enabled_ns, running_ns]) => {
-                let now = Count { value, enabled_ns, running_ns };
-                between(self.event, std::mem::replace(&mut self.last, now), now)
-            }
+            Ok(now) => between(self.event, std::mem::replace(&mut self.last, now), now),
             Err(error) => self.event.unavailable(format!("reading the counters: {error}")),
         }
     }
@@ -215,14 +206,12 @@ impl Counter {
 /// The reading of what was counted between two moments. A raw value: where events took turns
 /// (`running_ns` below `enabled_ns`), scaling is the reader's.
 fn between(event: Event, before: Count, now: Count) -> EventReading {
-    let enabled_ns = now.enabled_ns.saturating_sub(before.enabled_ns);
-    let running_ns = now.running_ns.saturating_sub(before.running_ns);
+    let [value, enabled_ns, running_ns] = [0, 1, 2].map(|at| now[at].saturating_sub(before[at]));
     let none = match (running_ns, enabled_ns) {
         (0, 0) => "never switched on while the thread ran",
         (0, _) => "never scheduled: more events than counters",
         _ => {
-            let value = Some(now.value.saturating_sub(before.value));
-            let event = event.word.to_owned();
+            let (event, value) = (event.word.to_owned(), Some(value));
             return EventReading { event, value, enabled_ns, running_ns, unavailable: None };
         }
     };
