@@ -12,7 +12,7 @@ use std::path::Path;
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, renameat, unlinkat};
 
-use crate::sys;
+use crate::sys::{self, ensure};
 
 /// An opened folder.
 pub struct Folder(File);
@@ -35,10 +35,8 @@ impl Folder {
         let file = open_at(&self.0, name, FILE)?;
         let metadata = file.metadata()?;
         ours(&metadata)?;
-        match metadata.is_file() {
-            true => Ok(file),
-            false => Err(sys::failure("it is no regular file")),
-        }
+        ensure!(metadata.is_file(), "it is no regular file");
+        Ok(file)
     }
 
     /// Makes a file that was not there.
@@ -80,12 +78,8 @@ pub fn others_may_rename_in(path: &Path) -> bool {
 }
 
 fn ours(metadata: &Metadata) -> io::Result<()> {
-    if metadata.uid() != sys::user_id() {
-        return Err(sys::failure(format!("it belongs to user {}", metadata.uid())));
-    }
-    if metadata.mode() & 0o022 != 0 {
-        return Err(sys::failure("others may write to it"));
-    }
+    ensure!(metadata.uid() == sys::user_id(), "it belongs to user {}", metadata.uid());
+    ensure!(metadata.mode() & 0o022 == 0, "others may write to it");
     Ok(())
 }
 

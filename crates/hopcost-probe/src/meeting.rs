@@ -34,7 +34,7 @@ use hopcost_model::{GateReading, Placement, Role};
 
 use crate::clock::Clock;
 use crate::memory::{Line, Place, Shared};
-use crate::sys;
+use crate::sys::{self, ensure};
 
 /// Bytes of the meeting.
 pub const BYTES: usize = 4096;
@@ -119,9 +119,7 @@ impl Meeting {
         let fd = fd.ok_or_else(|| sys::failure("this end was given no memory (meeting_fd)"))?;
         let bytes = rustix::fs::fstat(fd)?.st_size;
         // Touching a mapping beyond the end of its file would be SIGBUS.
-        if bytes < all as i64 {
-            return Err(sys::failure(format!("the meeting has {bytes} bytes instead of {all}")));
-        }
+        ensure!(bytes >= all as i64, "the meeting has {bytes} bytes instead of {all}");
         let pause = match placement {
             Some(Placement::SameCpu) => None,
             Some(Placement::Free) | None => Some(Pause::Yield),

@@ -18,7 +18,7 @@ use hopcost_model::Role;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::interrupt;
-use crate::sys::{self, Doing};
+use crate::sys::{self, Doing, ensure};
 use crate::transport::by_role;
 
 /// How long a connection within this machine may take to open: the kernel makes it at once.
@@ -46,7 +46,7 @@ pub fn pair<B, T: Send>(
         two.enter(Role::Caller)?;
         join(bound)
     };
-    sys::on_a_thread(make).flatten().doing("two network namespaces")
+    sys::on_a_thread(make).doing("two network namespaces")
 }
 
 /// Whether this process can have such namespaces, found out by making a pair the
@@ -117,9 +117,7 @@ fn fresh_namespace() -> io::Result<File> {
 fn wait_for_carrier(device: &str) -> io::Result<()> {
     let until = Instant::now() + CARRIER_WAIT;
     while !ip(&format!("link show {device}"))?.contains("state UP") {
-        if Instant::now() > until {
-            return Err(sys::failure("the veth pair has no carrier after 2 s"));
-        }
+        ensure!(Instant::now() <= until, "the veth pair has no carrier after 2 s");
     }
     Ok(())
 }

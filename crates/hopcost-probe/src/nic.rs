@@ -65,29 +65,22 @@ struct DriverInfo {
 /// The name that a driver gives itself (`veth`, `virtio_net`).
 pub fn driver(interface: &str) -> io::Result<String> {
     let mut info = DriverInfo { command: ETHTOOL_GDRVINFO, driver: [0; 32], rest: [0; 160] };
-    // SAFETY: the structure is as large as the command wants it.
-    unsafe { ask(interface, (&raw mut info).cast()) }?;
-    let name = info.driver.split(|byte| *byte == 0).next().unwrap_or_default();
-    Ok(String::from_utf8_lossy(name).into_owned())
-}
-
-/// # Safety
-/// `data` points to a structure that begins with the command and is as large as it wants.
-unsafe fn ask(interface: &str, data: *mut libc::c_char) -> io::Result<()> {
-    // SAFETY: the request is plain data, and its name keeps a NUL at its end.
+    // Any socket will do (netdevice(7)).
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
+    // SAFETY: the request is plain data, its name keeps a NUL at its end, and the structure is as
+    // large as the command wants it.
     unsafe {
         let mut request: libc::ifreq = std::mem::zeroed();
         let room = request.ifr_name.len() - 1;
         for (to, from) in request.ifr_name.iter_mut().take(room).zip(interface.bytes()) {
             *to = from as libc::c_char;
         }
-        request.ifr_ifru.ifru_data = data;
-        // Any socket will do (netdevice(7)).
-        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0))?;
-        sys::check(libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &raw mut request)).map(drop)
+        request.ifr_ifru.ifru_data = (&raw mut info).cast();
+        sys::check(libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &raw mut request))?;
     }
+    let name = info.driver.split(|byte| *byte == 0).next().unwrap_or_default();
+    Ok(String::from_utf8_lossy(name).into_owned())
 }
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ use crate::clock::{self, Hardware};
 use crate::endpoint;
 use crate::shape::{Attaching, Channel, End, Half, Link, Notifier, Opening};
 use crate::stream::{Sink, Source};
-use crate::sys;
+use crate::sys::{self, ensure};
 use crate::transport::beside::{self, Beside};
 use crate::transport::tcp_socket;
 use crate::workload::{Endpoint, stream};
@@ -108,16 +108,14 @@ impl Row {
     /// Attaches an end, unless its case has what the facts do not have.
     pub fn attach(&self, half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpoint>> {
         let Case { mechanism, .. } = attaching.case;
-        if let Some(Argument { form, fits }) = self.argument
-            && !fits(attaching.case.argument())
-        {
-            return Err(sys::failure(format!("`{mechanism}` is not a test engine: want {form}")));
+        if let Some(Argument { form, fits }) = self.argument {
+            let fits = fits(attaching.case.argument());
+            ensure!(fits, "`{mechanism}` is not a test engine: want {form}");
         }
         for parameter in &self.facts().parameters {
             let (key, said) = (&parameter.name, attaching.parameter(&parameter.name));
-            if !said.is_empty() && !parameter.values.iter().any(|value| value == said) {
-                return Err(sys::failure(format!("{mechanism} has no {key}={said}")));
-            }
+            let is_known = said.is_empty() || parameter.values.iter().any(|value| value == said);
+            ensure!(is_known, "{mechanism} has no {key}={said}");
         }
         (self.attach)(half, attaching)
     }

@@ -71,6 +71,16 @@ pub fn failure(reason: impl Into<String>) -> io::Error {
     io::Error::other(reason.into())
 }
 
+/// Refuses with these words what does not hold.
+macro_rules! ensure {
+    ($holds:expr, $($words:tt)+) => {
+        if !$holds {
+            return Err($crate::sys::failure_of(|| format!($($words)+)));
+        }
+    };
+}
+pub(crate) use ensure;
+
 /// The same where a loop's code must not hold how the reason is written.
 #[cold]
 #[inline(never)]
@@ -94,9 +104,8 @@ pub fn pin(cpu: u32) -> io::Result<()> {
 pub fn confine(thread: u32, cpus: &[u32]) -> io::Result<()> {
     let mut set = CpuSet::new();
     for &cpu in cpus {
-        if cpu as usize >= CpuSet::MAX_CPU {
-            return Err(failure(format!("CPU {cpu} is beyond what sched_setaffinity takes")));
-        }
+        let can_be_set = (cpu as usize) < CpuSet::MAX_CPU;
+        ensure!(can_be_set, "CPU {cpu} is beyond what sched_setaffinity takes");
         set.set(cpu as usize);
     }
     let thread = if thread == 0 { None } else { Some(pid(thread)?) };
@@ -163,9 +172,7 @@ pub fn arm_deadline(after_ms: u64) -> io::Result<()> {
         libc::pthread_sigmask(libc::SIG_UNBLOCK, &set, std::ptr::null_mut());
     }
     // A timer of 0 would be none (setitimer(2)).
-    if after_ms == 0 {
-        return Err(failure("a deadline must be longer than 0 ms"));
-    }
+    ensure!(after_ms > 0, "a deadline must be longer than 0 ms");
     let value = libc::itimerval {
         it_interval: libc::timeval { tv_sec: 0, tv_usec: 0 },
         it_value: libc::timeval {
@@ -181,9 +188,7 @@ pub fn arm_deadline(after_ms: u64) -> io::Result<()> {
 /// once if that has happened already.
 pub fn die_with_parent(parent: u32) -> io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-    if std::os::unix::process::parent_id() != parent {
-        return Err(failure("the parent process is gone"));
-    }
+    ensure!(std::os::unix::process::parent_id() == parent, "the parent process is gone");
     Ok(())
 }
 
@@ -191,12 +196,12 @@ pub fn die_with_parent(parent: u32) -> io::Result<()> {
 /// one stay as they are.
 ///
 /// # Errors
-/// If there is no thread to be had.
-pub fn on_a_thread<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
+/// If there is no thread to be had, or if it fails.
+pub fn on_a_thread<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().spawn_scoped(scope, work);
         let thread = thread.doing("starting a thread (see ulimit -u and pids.max of a cgroup)")?;
-        thread.join().map_err(|_| failure("a thread ended without a result"))
+        thread.join().map_err(|_| failure("a thread ended without a result"))?
     })
 }
 
@@ -220,9 +225,7 @@ pub(crate) fn ensure_limit(
         return Ok(());
     }
     let current = maximum.map_or(aimed, |most| most.min(aimed));
-    if current < needed {
-        return Err(failure(format!("{needs}, and the limit is {current}: raise it ({by})")));
-    }
+    ensure!(current >= needed, "{needs}, and the limit is {current}: raise it ({by})");
     let current = Some(current);
     Ok(rustix::process::setrlimit(of, Rlimit { current, maximum })?)
 }
@@ -352,9 +355,8 @@ pub fn adopt(numbers: &[i32]) -> io::Result<Vec<OwnedFd>> {
     for (at, &number) in numbers.iter().enumerate() {
         // SAFETY: fcntl with integer arguments.
         let open = unsafe { libc::fcntl(number, libc::F_GETFD) } >= 0;
-        if number < 3 || !open || numbers[..at].contains(&number) {
-            return Err(failure(format!("descriptor {number} was not inherited")));
-        }
+        let is_ours = number >= 3 && open && !numbers[..at].contains(&number);
+        ensure!(is_ours, "descriptor {number} was not inherited");
     }
     // SAFETY: each is open, above 2 and named once; nothing else in a worker owns descriptors
     // before it attaches, because it was just started.
@@ -414,12 +416,9 @@ pub fn limit(path: &str, of: &str) -> Result<usize, String> {
 
 /// Refuses a message that is longer than what the kernel has there.
 pub fn ensure_within(path: &str, of: &str, bytes: usize) -> io::Result<()> {
-    match limit(path, of).map_err(failure)? {
-        most if bytes <= most => Ok(()),
-        most => Err(failure(format!(
-            "a message of {bytes} bytes is longer than {path} allows ({most})"
-        ))),
-    }
+    let most = limit(path, of).map_err(failure)?;
+    ensure!(bytes <= most, "a message of {bytes} bytes is longer than {path} allows ({most})");
+    Ok(())
 }
 
 /// Sends a signal to a process group.
@@ -594,8 +593,7 @@ pub fn set_option(
         libc::setsockopt(socket.as_raw_fd(), level, option, at, bytes)
     };
     check(result).doing(format_args!("setting {name}"))?;
-    match get_option(socket, level, option)? != 0 {
-        taken if taken == (value != 0) => Ok(()),
-        _ => Err(failure(format!("the kernel did not take the setting of {name}"))),
-    }
+    let is_taken = (get_option(socket, level, option)? != 0) == (value != 0);
+    ensure!(is_taken, "the kernel did not take the setting of {name}");
+    Ok(())
 }

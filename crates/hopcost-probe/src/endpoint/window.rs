@@ -8,7 +8,7 @@ use super::channel;
 use crate::clock::Hardware;
 use crate::party::OverChannel;
 use crate::shape::{Attaching, Half};
-use crate::sys;
+use crate::sys::ensure;
 use crate::transport::stream::Stream;
 use crate::wait::{Every, Ready, Wait, Waits, WithWait};
 use crate::workload::{Endpoint, roundtrip, window};
@@ -21,11 +21,8 @@ pub fn attach(half: Half, attaching: &Attaching<'_>) -> io::Result<Box<dyn Endpo
     if case.is_one_by_one() || (role == Role::Callee && connections == 1) {
         return channel::<Stream, Hardware>(half, attaching);
     }
-    if !half.fds.len().is_multiple_of(connections) {
-        let found = half.fds.len();
-        return Err(sys::failure(format!("{found} descriptors are not of {connections} links")));
-    }
-    let each = half.fds.len() / connections;
+    let (found, each) = (half.fds.len(), half.fds.len() / connections);
+    ensure!(found == each * connections, "{found} descriptors are not of {connections} links");
     let (ready, kind) = match role {
         Role::Caller => (None, attaching.wait()),
         // Of each connection the first descriptor is that for what comes in. What an end receives

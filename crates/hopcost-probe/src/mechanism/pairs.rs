@@ -42,19 +42,14 @@ pub fn open_fifos(opening: &Opening<'_>) -> io::Result<Link> {
 fn fifo(path: &Path) -> io::Result<[OwnedFd; 2]> {
     rustix::fs::mkfifoat(CWD, path, Mode::RUSR | Mode::WUSR)
         .doing(format_args!("making the FIFO {}", path.display()))?;
-    let opened = open_both(path);
-    let _ = std::fs::remove_file(path);
-    opened.doing("opening a FIFO")
-}
-
-/// Opens the reading end without waiting for a writer (O_NONBLOCK allows that
-/// for this end only), then the writing end, which finds its reader, and makes
-/// the reading end a blocking one. Opened O_RDWR, an end would hold the other
-/// side open too and never see end-of-file.
-fn open_both(path: &Path) -> io::Result<[OwnedFd; 2]> {
     let open = |flags| rustix::fs::open(path, flags | OFlags::CLOEXEC, Mode::empty());
-    let read = open(OFlags::RDONLY | OFlags::NONBLOCK)?;
-    let write = open(OFlags::WRONLY)?;
+    // The reading end without waiting for a writer (O_NONBLOCK allows that for this end only), then
+    // the writing end, which finds its reader. Opened O_RDWR, an end would hold the other side open
+    // too and never see end-of-file.
+    let read = open(OFlags::RDONLY | OFlags::NONBLOCK);
+    let opened = read.and_then(|read| Ok([read, open(OFlags::WRONLY)?]));
+    let _ = std::fs::remove_file(path);
+    let [read, write] = opened.doing("opening a FIFO")?;
     rustix::io::ioctl_fionbio(&read, false)?;
     Ok([read, write])
 }

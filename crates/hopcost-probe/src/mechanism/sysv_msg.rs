@@ -20,7 +20,7 @@ use hopcost_model::WaitKind;
 
 use crate::memory::Buffer;
 use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
-use crate::sys::{self, Doing, Look};
+use crate::sys::{self, Doing, Look, ensure};
 use crate::wait::{FdWait, Wait, WithoutFd};
 
 /// The file in the run's directory that names a queue: `sysv-msg.KEY`.
@@ -151,9 +151,7 @@ impl Drop for SysvMsg {
 /// Makes the link.
 pub fn open(opening: &Opening<'_>) -> io::Result<Link> {
     sys::ensure_within(LIMIT, OF, opening.payload())?;
-    if opening.scratch.to_str().is_none() {
-        return Err(sys::failure(format!("{} is not UTF-8", opening.scratch.display())));
-    }
+    ensure!(opening.scratch.to_str().is_some(), "{} is not UTF-8", opening.scratch.display());
     let requests = Queue::create(opening.scratch)?;
     let replies = Queue::create(opening.scratch).inspect_err(|_| requests.remove())?;
     let (requests, replies) = (requests.name(), replies.name());

@@ -18,7 +18,7 @@ use rustix::net::{AddressFamily, SocketType};
 use crate::shape::Attaching;
 use crate::stream::fields::{Fields, InTurn};
 use crate::stream::sockets::{Outlet, all_of, send_vectors};
-use crate::sys::{self, get_option, set_option};
+use crate::sys::{self, ensure, get_option, set_option};
 use crate::transport::{peer_closed, tcp};
 
 /// SO_ZEROCOPY (asm-generic/socket.h).
@@ -89,12 +89,11 @@ impl Outlet for Pinned {
 /// to be read first.
 #[cold]
 fn make_room(socket: &OwnedFd, sends: &mut Pinned) -> io::Result<()> {
-    if sends.under_way.is_empty() {
-        return Err(sys::failure(
-            "the kernel has no room for a send without a copy: raise RLIMIT_MEMLOCK (ulimit -l) or \
-             net.core.optmem_max",
-        ));
-    }
+    ensure!(
+        !sends.under_way.is_empty(),
+        "the kernel has no room for a send without a copy: raise RLIMIT_MEMLOCK (ulimit -l) or \
+         net.core.optmem_max"
+    );
     await_completion(socket, sends)
 }
 
@@ -131,12 +130,9 @@ impl Pinned {
     /// What the error queue says of them: an inclusive range of numbers, which may wrap around, is
     /// completed.
     fn completed(&mut self, said: &libc::sock_extended_err) -> io::Result<()> {
-        if said.ee_origin != ORIGIN_ZEROCOPY || said.ee_errno != 0 {
-            return Err(sys::failure(format!(
-                "the error queue holds error {} of origin {}, which is no completion",
-                said.ee_errno, said.ee_origin
-            )));
-        }
+        let (origin, error) = (said.ee_origin, said.ee_errno);
+        let is_completion = origin == ORIGIN_ZEROCOPY && error == 0;
+        ensure!(is_completion, "the error queue holds error {error} of origin {origin}");
         let (first, last, copied) = (said.ee_info, said.ee_data, said.ee_code & CODE_COPIED != 0);
         let count = u64::from(last.wrapping_sub(first)) + 1;
         let at = first.wrapping_sub(self.oldest) as usize;

@@ -23,7 +23,6 @@
 //! thread inherits the CPU of the seat that starts it.
 
 use std::io::{self, Read};
-use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
@@ -66,42 +65,38 @@ struct IoThread {
 impl IoThread {
     /// Until the application lets go or the connection ends.
     fn run(mut self) {
-        loop {
-            let done = match self.turn() {
-                Ok(ControlFlow::Continue(())) => continue,
-                Ok(ControlFlow::Break(())) => Ok(()),
-                Err(error) => self.received.send(Err(error)),
-            };
+        if let Err(error) = self.serve() {
             // Where the application is gone too, there is nobody to tell.
-            return drop(done);
+            let _ = self.received.send(Err(error));
         }
     }
 
-    /// Sleeps, then does whatever there is to do; nothing comes after that once the application has
-    /// let go and what it had queued is sent.
-    fn turn(&mut self) -> io::Result<ControlFlow<()>> {
+    /// Sleeps, then does whatever there is to do, until the application has let go and what it had
+    /// queued is sent.
+    fn serve(&mut self) -> io::Result<()> {
         let mut events = [sys::NO_EVENT; 2];
-        let ready = sys::epoll_wait(&self.epoll, &mut events)?;
-        for event in &events[..ready] {
-            if event.u64 == SOCKET {
-                self.receive()?;
-            } else if self.send()?.is_break() {
-                return Ok(ControlFlow::Break(()));
+        loop {
+            let ready = sys::epoll_wait(&self.epoll, &mut events)?;
+            for event in &events[..ready] {
+                if event.u64 == SOCKET {
+                    self.receive()?;
+                } else if !self.send()? {
+                    return Ok(());
+                }
             }
         }
-        Ok(ControlFlow::Continue(()))
     }
 
-    /// Sends what the application has queued.
-    fn send(&mut self) -> io::Result<ControlFlow<()>> {
+    /// Sends what the application has queued; false once that has let go.
+    fn send(&mut self) -> io::Result<bool> {
         // Cleared before the queue is looked at, so that a message queued after the
         // last look sets it again.
         sys::read(&self.event, &mut [0; 8], Look::AsOpened)?;
         loop {
             match self.queued.try_recv() {
                 Ok(message) => self.socket.send(Message::Binary(message)).map_err(io_error)?,
-                Err(TryRecvError::Empty) => return Ok(ControlFlow::Continue(())),
-                Err(TryRecvError::Disconnected) => return Ok(ControlFlow::Break(())),
+                Err(TryRecvError::Empty) => return Ok(true),
+                Err(TryRecvError::Disconnected) => return Ok(false),
             }
         }
     }

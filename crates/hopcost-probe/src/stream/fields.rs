@@ -7,7 +7,7 @@ use hopcost_model::Ack;
 
 use crate::memory::Buffer;
 use crate::shape::Attaching;
-use crate::sys;
+use crate::sys::{self, ensure};
 
 /// Memory that the sets of one flow may take together.
 const SETS_BYTES_MAX: usize = 256 << 20;
@@ -124,13 +124,12 @@ pub fn unacknowledged(attaching: &Attaching<'_>) -> io::Result<usize> {
             attaching.case.mechanism
         )));
     };
-    if sets as usize * attaching.payload() > SETS_BYTES_MAX {
-        return Err(sys::failure(format!(
-            "a window of {sets} messages of {} bytes, each in memory of its own, is more than \
-             the {} MiB a flow may take",
-            attaching.payload(),
-            SETS_BYTES_MAX >> 20
-        )));
-    }
+    let bytes = attaching.payload();
+    ensure!(
+        sets as usize * bytes <= SETS_BYTES_MAX,
+        "a window of {sets} messages of {bytes} bytes, each in memory of its own, is more than the \
+         {} MiB a flow may take",
+        SETS_BYTES_MAX >> 20
+    );
     Ok(sets as usize)
 }

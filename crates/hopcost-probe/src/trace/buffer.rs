@@ -12,6 +12,7 @@ use rustix::param::page_size;
 use super::record::{self, Layout, Sample};
 use crate::memory::{Place, Shared};
 use crate::perf::{self, ANY, Attributes, DISABLED, FLAG_FD_OUTPUT, TYPE_TRACEPOINT};
+use crate::sys::{self, Doing};
 
 // include/uapi/linux/perf_event.h
 const SAMPLE_TID: u64 = 1 << 1;
@@ -45,7 +46,7 @@ pub struct Buffer {
 
 impl Buffer {
     /// Opens these tracepoints on a CPU, switched off, and maps the buffer of `bytes` bytes.
-    pub fn open(cpu: u32, bytes: usize, ids: &[u64], clock: clockid_t) -> Result<Self, String> {
+    pub fn open(cpu: u32, bytes: usize, ids: &[u64], clock: clockid_t) -> io::Result<Self> {
         let layout = layout();
         let own_ids = if layout == Layout::OwnIds { SAMPLE_TID } else { 0 };
         let mut read_format = FORMAT_LOST;
@@ -65,13 +66,14 @@ impl Buffer {
             let output = leader.map_or(0, |_| FLAG_FD_OUTPUT);
             perf::open(&attributes, (ANY, cpu as i32), leader, output)
         };
-        let (first, rest) = ids.split_first().ok_or("this kernel has none of the tracepoints")?;
+        let none = || sys::failure("this kernel has none of the tracepoints");
+        let (first, rest) = ids.split_first().ok_or_else(none)?;
         let mut leader = open(*first, read_format, DISABLED, None);
         if leader.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EINVAL)) {
             read_format = 0;
             leader = open(*first, read_format, DISABLED, None);
         }
-        let refused = |error| perf::refused(&error, false, PARANOID);
+        let refused = |error| sys::failure(perf::refused(&error, false, PARANOID));
         let leader = leader.map_err(refused)?;
         let memory = map(&leader, bytes)?;
         let tells_lost = read_format == FORMAT_LOST;
@@ -85,13 +87,13 @@ impl Buffer {
     }
 
     /// Switches all on or off.
-    pub fn switch(&self, on: bool) -> Result<(), String> {
-        perf::switch(&self.leader, on).map_err(|error| error.to_string())
+    pub fn switch(&self, on: bool) -> io::Result<()> {
+        perf::switch(&self.leader, on)
     }
 
     /// The records, once all is off, and how many events are missing by what they say.
-    pub fn samples(&self) -> Result<(Vec<Sample<'_>>, u64), String> {
-        record::samples(self.bytes(), self.cpu, self.layout)
+    pub fn samples(&self) -> io::Result<(Vec<Sample<'_>>, u64)> {
+        record::samples(self.bytes(), self.cpu, self.layout).map_err(sys::failure)
     }
 
     fn bytes(&self) -> &[u8] {
@@ -109,14 +111,14 @@ impl Buffer {
 
     /// How many events the kernel dropped; before Linux 6.0 it cannot be asked, and a buffer that
     /// is full counts as one.
-    pub fn lost(&self) -> Result<u64, String> {
+    pub fn lost(&self) -> io::Result<u64> {
         if !self.tells_lost {
             return Ok(u64::from(self.bytes().len() + RECORD_BYTES_MAX > self.bytes));
         }
         let all = std::iter::once(&self.leader).chain(&self.members);
         // Of each its count, and how many of its records were dropped.
         let lost = all.map(|event| perf::read(event).map(|[_, lost]| lost));
-        lost.sum::<io::Result<u64>>().map_err(|error| format!("reading events: {error}"))
+        lost.sum::<io::Result<u64>>().doing("reading events")
     }
 }
 
@@ -132,14 +134,14 @@ fn layout() -> Layout {
 }
 
 /// Maps an event's buffer, with a page before it that says how far it is filled.
-fn map(event: &OwnedFd, bytes: usize) -> Result<Place<[u8]>, String> {
+fn map(event: &OwnedFd, bytes: usize) -> io::Result<Place<[u8]>> {
     let len = page_size() + bytes;
     let mapped = Shared::map(event, len).map_err(|error| {
-        format!(
+        sys::failure(format!(
             "no memory for {} KiB of events ({error}): raise kernel.perf_event_mlock_kb or \
              ulimit -l, or run as root",
             bytes >> 10
-        )
+        ))
     });
     Ok(Place::bytes(&mapped?, 0, len))
 }

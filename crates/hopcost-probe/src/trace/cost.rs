@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::time::Instant;
 
 use super::Recorder;
-use crate::sys;
+use crate::sys::{self, Doing, ensure};
 
 /// Round trips of each kind.
 const HOPS: usize = 1_000;
@@ -28,8 +28,8 @@ impl Bare {
     /// Measures it.
     ///
     /// # Errors
-    /// In words, if there are no pipes or threads to be had.
-    pub fn measured(cpu: u32) -> Result<Self, String> {
+    /// If there are no pipes or threads to be had.
+    pub fn measured(cpu: u32) -> io::Result<Self> {
         let hop_ns = on(cpu, hop_ns)?;
         Ok(Self { cpu, hop_ns })
     }
@@ -38,44 +38,41 @@ impl Bare {
     /// number of events. What calls and switches take more because they are traced at all is in it.
     ///
     /// # Errors
-    /// In words, if nothing can be recorded, or if events were lost.
-    pub fn event_cost_ns(&self) -> Result<f64, String> {
+    /// If nothing can be recorded, or if events were lost.
+    pub fn event_cost_ns(&self) -> io::Result<f64> {
         let (traced_ns, events) = on(self.cpu, || {
             let recorder = Recorder::open(&[self.cpu], BYTES, libc::CLOCK_MONOTONIC_RAW)?;
             let buffer = &recorder.buffers[0];
             buffer.switch(true)?;
             let traced_ns = hop_ns()?;
             buffer.switch(false)?;
-            match buffer.lost()? {
-                0 => Ok((traced_ns, buffer.samples()?.0.len())),
-                lost => Err(format!("{lost} events were lost")),
-            }
+            let lost = buffer.lost()?;
+            ensure!(lost == 0, "{lost} events were lost");
+            Ok((traced_ns, buffer.samples()?.0.len()))
         })?;
         let hops = (WARM_UP + HOPS) as f64;
         let cost_ns = (traced_ns - self.hop_ns) * hops / events as f64;
-        let cost_ns = Some(cost_ns).filter(|cost_ns| *cost_ns > 0.0 && cost_ns.is_finite());
-        cost_ns.ok_or("round trips with events were not slower than without".to_owned())
+        let is_slower = cost_ns > 0.0 && cost_ns.is_finite();
+        ensure!(is_slower, "round trips with events were not slower than without");
+        Ok(cost_ns)
     }
 }
 
 /// Does something on a CPU, in a thread of its own.
-fn on<T: Send>(cpu: u32, work: impl FnOnce() -> Result<T, String> + Send) -> Result<T, String> {
-    let pinned = || sys::pin(cpu).map_err(|error| error.to_string()).and_then(|()| work());
-    sys::on_a_thread(pinned).map_err(|error| error.to_string())?
+fn on<T: Send>(cpu: u32, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+    sys::on_a_thread(|| sys::pin(cpu).and_then(|()| work()))
 }
 
 /// The median round trip to another thread on this CPU, once both are warm.
-fn hop_ns() -> Result<f64, String> {
-    let pipe = || io::pipe().map_err(|error| error.to_string());
-    let (mut asked, mut request) = pipe()?;
-    let (mut reply, mut answer) = pipe()?;
+fn hop_ns() -> io::Result<f64> {
+    let (mut asked, mut request) = io::pipe()?;
+    let (mut reply, mut answer) = io::pipe()?;
     let echo = move || {
         let mut byte = [0];
         while asked.read_exact(&mut byte).is_ok() && answer.write_all(&byte).is_ok() {}
     };
     std::thread::scope(|scope| {
-        let echoing = std::thread::Builder::new().spawn_scoped(scope, echo);
-        echoing.map_err(|error| format!("starting a thread: {error}"))?;
+        std::thread::Builder::new().spawn_scoped(scope, echo).doing("starting a thread")?;
         // Dropped at the end of this scope, which ends the other thread.
         let mut hop = move || -> io::Result<f64> {
             let started = Instant::now();
@@ -83,12 +80,7 @@ fn hop_ns() -> Result<f64, String> {
             reply.read_exact(&mut [0])?;
             Ok(started.elapsed().as_nanos() as f64)
         };
-        let mut hops = |n: usize| {
-            (0..n)
-                .map(|_| hop())
-                .collect::<io::Result<Vec<f64>>>()
-                .map_err(|error| error.to_string())
-        };
+        let mut hops = |n: usize| (0..n).map(|_| hop()).collect::<io::Result<Vec<f64>>>();
         hops(WARM_UP)?;
         let mut all_ns = hops(HOPS)?;
         all_ns.sort_by(f64::total_cmp);

@@ -16,10 +16,13 @@ mod tie;
 #[cfg(test)]
 mod tests;
 
+use std::io;
+
 use hopcost_model::{TraceEvent, TraceThread};
 use libc::clockid_t;
 
 use crate::perf::tracefs::Tracefs;
+use crate::sys::{self, ensure};
 use buffer::Buffer;
 pub use cost::Bare;
 use event::{EVENTS, Source};
@@ -92,16 +95,15 @@ pub struct Recording {
 /// a gap of this length.
 ///
 /// # Errors
-/// In words, if the CPUs are so many that a buffer would be of no use.
-pub fn bytes_per_cpu(cpus: usize, operations: u64, gap_ns: u64) -> Result<usize, String> {
+/// If the CPUs are so many that a buffer would be of no use.
+pub fn bytes_per_cpu(cpus: usize, operations: u64, gap_ns: u64) -> io::Result<usize> {
     let share = BYTES_MAX / cpus.max(1);
-    if share < BYTES_MIN {
-        return Err(format!(
-            "the buffers of {cpus} CPUs would share {} MiB; pin the two ends (place=same-llc), so \
-             that only their CPUs are traced",
-            BYTES_MAX >> 20
-        ));
-    }
+    ensure!(
+        share >= BYTES_MIN,
+        "the buffers of {cpus} CPUs would share {} MiB; pin the two ends (place=same-llc), so that \
+         only their CPUs are traced",
+        BYTES_MAX >> 20
+    );
     let waits = gap_ns.saturating_mul(BYTES_PER_SECOND) / 1_000_000_000;
     let wanted = operations.saturating_mul(BYTES_PER_OPERATION.saturating_add(waits));
     let wanted = wanted.clamp(1 << 18, BYTES_MAX as u64);
@@ -113,7 +115,8 @@ pub fn bytes_per_cpu(cpus: usize, operations: u64, gap_ns: u64) -> Result<usize,
 /// Why nothing can be traced here, or on this CPU, if it cannot.
 pub fn refused(cpu: u32) -> Option<String> {
     let tie = Tie::begin(&[cpu], CLOCK_MONOTONIC_RAW);
-    tie.and_then(|tie| Recorder::opened(tie, BYTES_MIN, &EVENTS[..1])).err()
+    let opened = tie.and_then(|tie| Recorder::opened(tie, BYTES_MIN, &EVENTS[..1]));
+    opened.err().map(|error| error.to_string())
 }
 
 impl Recorder {
@@ -122,16 +125,15 @@ impl Recorder {
     /// CLOCK_MONOTONIC_RAW where they are ticks of the processor's counter.
     ///
     /// # Errors
-    /// In words, with what to do.
-    pub fn open(cpus: &[u32], bytes: usize, clock: clockid_t) -> Result<Self, String> {
+    /// With what to do.
+    pub fn open(cpus: &[u32], bytes: usize, clock: clockid_t) -> io::Result<Self> {
         Self::opened(Tie::begin(cpus, clock)?, bytes, EVENTS)
     }
 
-    fn opened(tie: Tie, bytes: usize, sources: &'static [Source]) -> Result<Self, String> {
-        if std::fs::read_to_string(LOCKDOWN).is_ok_and(|lockdown| hides_events(&lockdown)) {
-            return Err(HIDDEN.to_owned());
-        }
-        let tracefs = Tracefs::open()?;
+    fn opened(tie: Tie, bytes: usize, sources: &'static [Source]) -> io::Result<Self> {
+        let lockdown = std::fs::read_to_string(LOCKDOWN).unwrap_or_default();
+        ensure!(!hides_events(&lockdown), "{HIDDEN}");
+        let tracefs = Tracefs::open().map_err(sys::failure)?;
         let (mut tracepoints, mut missing) = (Vec::new(), Vec::new());
         for source in sources {
             match Tracepoint::of(source, &tracefs) {
@@ -141,18 +143,18 @@ impl Recorder {
         }
         let ids: Vec<u64> = tracepoints.iter().map(|one| u64::from(one.id)).collect();
         let buffers = tie.cpus.iter().map(|cpu| Buffer::open(*cpu, bytes, &ids, tie.clock));
-        let buffers = buffers.collect::<Result<_, String>>()?;
+        let buffers = buffers.collect::<io::Result<_>>()?;
         Ok(Self { buffers, tracepoints, missing, tie })
     }
 
     /// Records from here on.
-    pub fn start(&mut self) -> Result<(), String> {
+    pub fn start(&mut self) -> io::Result<()> {
         self.tie.read()?;
         self.buffers.iter().try_for_each(|buffer| buffer.switch(true))
     }
 
     /// Records no more.
-    pub fn stop(&mut self) -> Result<(), String> {
+    pub fn stop(&mut self) -> io::Result<()> {
         self.buffers.iter().try_for_each(|buffer| buffer.switch(false))?;
         self.tie.read()
     }
@@ -160,9 +162,9 @@ impl Recorder {
     /// What was recorded, with the threads of these ends named.
     ///
     /// # Errors
-    /// In words, if the clocks of events and stamps cannot be tied, or if the kernel's records
+    /// If the clocks of events and stamps cannot be tied, or if the kernel's records
     /// are not what they should be.
-    pub fn recorded(self, ends: &Ends) -> Result<Recording, String> {
+    pub fn recorded(self, ends: &Ends) -> io::Result<Recording> {
         let tie = self.tie.tied()?;
         let (mut events, mut lost) = (Vec::new(), 0u64);
         let mut samples = Vec::new();
@@ -173,7 +175,7 @@ impl Recorder {
         }
         let whose = record::Whose::of(samples.iter().flatten(), ends, &self.tracepoints);
         for sample in samples.iter().flatten() {
-            events.push(record::event(sample, &self.tracepoints, &whose)?);
+            events.push(record::event(sample, &self.tracepoints, &whose).map_err(sys::failure)?);
         }
         // Those of each CPU are in order.
         events.sort_by_key(|event| event.at_ns);

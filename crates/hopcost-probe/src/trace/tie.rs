@@ -6,18 +6,22 @@
 //! all of these readings. Where the stamps are of CLOCK_MONOTONIC, the events are too.
 
 use std::collections::BTreeMap;
+use std::io;
 
 use hopcost_model::{TraceEvent, TraceKind, TraceThread};
 use libc::{CLOCK_MONOTONIC, clockid_t};
 
 use super::EndStamp;
 use crate::clock::{Clock, Hardware, Pair};
-use crate::sys;
+use crate::sys::{self, Doing, ensure};
 
 /// If events and stamps may be further apart than this, there is no trace.
 pub const BOUND_MAX_NS: u64 = 1_000;
 /// Tries at a reading, of which the shortest counts: the others were interrupted.
 const TRIES: u32 = 100;
+
+/// What a refusal says.
+const UNTIED: &str = "the clocks of events and stamps cannot be tied";
 
 /// What the own time namespace adds to the clocks (time_namespaces(7)).
 const TIME_NAMESPACE: &str = "/proc/self/timens_offsets";
@@ -43,14 +47,12 @@ pub struct Tie {
 
 impl Tie {
     /// Reads both clocks on these CPUs for the first time; `clock` is that of the events.
-    pub fn begin(cpus: &[u32], clock: clockid_t) -> Result<Self, String> {
-        if is_shifted(&std::fs::read_to_string(TIME_NAMESPACE).unwrap_or_default()) {
-            return Err(
-                "the clocks of events and stamps cannot be tied: this time namespace shifts \
-                        CLOCK_MONOTONIC for programs and not for events; run outside of it"
-                    .into(),
-            );
-        }
+    pub fn begin(cpus: &[u32], clock: clockid_t) -> io::Result<Self> {
+        ensure!(
+            !is_shifted(&std::fs::read_to_string(TIME_NAMESPACE).unwrap_or_default()),
+            "{UNTIED}: this time namespace shifts CLOCK_MONOTONIC for programs and not for events; \
+             run outside of it"
+        );
         let mut tie = Tie { cpus: cpus.to_vec(), clock, pairs: Vec::new(), rate: 0.0, bound_ns: 0 };
         tie.read()?;
         Ok(tie)
@@ -58,47 +60,43 @@ impl Tie {
 
     /// Reads both clocks on every CPU once more, in a thread of its own, so that the affinity of
     /// the calling one stays as it is.
-    pub fn read(&mut self) -> Result<(), String> {
+    pub fn read(&mut self) -> io::Result<()> {
         if self.clock == CLOCK_MONOTONIC {
             // It is that of the stamps too: any two points of the line will do.
             self.pairs = [0, 1 << 32].map(|at| Pair { ticks: at, ns: at, half_ticks: 0 }).into();
             return Ok(());
         }
         let cpus = &self.cpus;
-        let read = || -> std::io::Result<Vec<Pair>> {
+        let read = || -> io::Result<Vec<Pair>> {
             cpus.iter().map(|cpu| sys::pin(*cpu).map(|()| Pair::read(TRIES))).collect()
         };
-        let pairs = sys::on_a_thread(read).flatten();
-        let pairs = pairs.map_err(|error| format!("reading the clocks of the CPUs: {error}"))?;
-        self.pairs.extend(pairs);
+        self.pairs.extend(sys::on_a_thread(read).doing("reading the clocks of the CPUs")?);
         Ok(())
     }
 
     /// Lays the line through the first and the last reading.
     ///
     /// # Errors
-    /// In words, if the others are too far from it.
-    pub fn tied(mut self) -> Result<Self, String> {
+    /// If the others are too far from it.
+    pub fn tied(mut self) -> io::Result<Self> {
         let ends = self.pairs.first().zip(self.pairs.last());
-        let (first, last) = ends.ok_or("the clocks were never read")?;
+        let (first, last) = ends.ok_or_else(|| sys::failure("the clocks were never read"))?;
         let (ticks, ns) = (last.ticks.wrapping_sub(first.ticks), last.ns.wrapping_sub(first.ns));
-        if ticks == 0 || ticks > i64::MAX as u64 || ns == 0 || ns > i64::MAX as u64 {
-            return Err("the clocks of events and stamps cannot be tied: one stands still".into());
-        }
+        let moved = [ticks, ns].iter().all(|moved| (1..=i64::MAX as u64).contains(moved));
+        ensure!(moved, "{UNTIED}: one stands still");
         self.rate = ns as f64 / ticks as f64;
         let off = |pair: &Pair| {
             let off_ns = self.ns(pair.ticks).abs_diff(pair.ns);
             off_ns.saturating_add((pair.half_ticks as f64 * self.rate).ceil() as u64)
         };
         self.bound_ns = self.pairs.iter().map(off).max().unwrap_or(0);
-        if self.bound_ns > BOUND_MAX_NS {
-            return Err(format!(
-                "the clocks of events and stamps cannot be tied: readings of both lie up to {} ns \
-                 from one line, more than {BOUND_MAX_NS}; is the kernel's clock source {}?",
-                self.bound_ns,
-                Hardware::SOURCE
-            ));
-        }
+        ensure!(
+            self.bound_ns <= BOUND_MAX_NS,
+            "{UNTIED}: readings of both lie up to {} ns from one line, more than {BOUND_MAX_NS}; is \
+             the kernel's clock source {}?",
+            self.bound_ns,
+            Hardware::SOURCE
+        );
         Ok(self)
     }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering, fence};
 use hopcost_model::{Case, Role};
 
 use crate::memory::{Line, Place, Scope, Shared};
-use crate::sys::{self, Doing};
+use crate::sys;
 use crate::wait::may_sleep;
 
 /// Bytes that a counter takes: its count and a flag, each on a line of its own, because
@@ -129,7 +129,7 @@ impl Sleeper {
         let operation = libc::FUTEX_WAKE | self.private();
         // SAFETY: the word outlives the call.
         let result = unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), operation, 1) };
-        sys::check(result).map(drop).doing("futex wake")
+        sys::check(result).map(drop).map_err(|error| sys::context(error, "futex wake"))
     }
 
     #[inline(always)]

@@ -8,7 +8,7 @@ use hopcost_model::{AXES, Case, Of, TcpReading};
 use rustix::net::{AddressFamily, SocketType, sockopt};
 
 use crate::shape::Half;
-use crate::sys::{self, Doing};
+use crate::sys::{self, Doing, ensure};
 
 /// The congestion controls that sockets can have, and those that they can without a right.
 const LOADED: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
@@ -24,11 +24,9 @@ pub fn prepare<S: AsFd>(socket: S, case: &Case) -> io::Result<S> {
     if congestion != "system" {
         // Asking for one that is not loaded would load it, where this is root.
         let loaded = std::fs::read_to_string(LOADED)?;
-        if !loaded.split_whitespace().any(|name| name == congestion) {
-            let loaded = loaded.trim();
-            let reason = format!("congestion={congestion} is not loaded; {LOADED} has: {loaded}");
-            return Err(sys::failure(reason));
-        }
+        let is_loaded = loaded.split_whitespace().any(|name| name == congestion);
+        let loaded = loaded.trim();
+        ensure!(is_loaded, "congestion={congestion} is not loaded; {LOADED} has: {loaded}");
         sockopt::set_tcp_congestion(fd, congestion)
             .doing(format_args!("congestion={congestion} (root, or {ALLOWED})"))?;
     }
@@ -47,11 +45,7 @@ pub fn prepare<S: AsFd>(socket: S, case: &Case) -> io::Result<S> {
             .map_err(|error| sys::failure(format!("{error}; {limit}")))?;
         let taken = sys::get_option(&fd, libc::SOL_SOCKET, option)? / doubled;
         let taken = taken.cast_unsigned() * unit;
-        if taken != asked {
-            return Err(sys::failure(format!(
-                "{key}={asked}: the kernel makes it {taken}; {limit}"
-            )));
-        }
+        ensure!(taken == asked, "{key}={asked}: the kernel makes it {taken}; {limit}");
     }
     Ok(socket)
 }

@@ -4,15 +4,13 @@ use std::io::{self, BufRead, Read, Write};
 
 use hopcost_model::{Command, FailureCause, LINE_MAX, Reply};
 
-use crate::sys;
+use crate::sys::{self, ensure};
 
 /// The next command on standard input, or `None` at the end of input.
 pub fn next() -> io::Result<Option<Command>> {
     let mut line = Vec::new();
     io::stdin().lock().take(LINE_MAX as u64 + 1).read_until(b'\n', &mut line)?;
-    if line.len() > LINE_MAX {
-        return Err(sys::failure(format!("a command is longer than {LINE_MAX} bytes")));
-    }
+    ensure!(line.len() <= LINE_MAX, "a command is longer than {LINE_MAX} bytes");
     if line.pop() != Some(b'\n') {
         return Ok(None);
     }

@@ -26,7 +26,7 @@ use crate::mechanism;
 use crate::meeting;
 use crate::memory::Shared;
 use crate::shape::{Half, Opening};
-use crate::sys::{self, Doing};
+use crate::sys::{self, Doing, ensure};
 use counters::Time;
 pub use describe::{description, description_of, mechanisms};
 use seat::{Common, Seat, ThreadSeat, awaited};
@@ -77,9 +77,7 @@ fn obey(attached: &mut Option<Trial>, command: Command) -> io::Result<Reply> {
     match command {
         Command::Describe => Ok(Reply::Described(serde_json::to_value(description())?)),
         Command::Attach(mut asked) => {
-            if attached.is_some() {
-                return Err(sys::failure("already attached"));
-            }
+            ensure!(attached.is_none(), "already attached");
             tied(asked.parent, asked.deadline_ms)?;
             let case: Case = asked.case.parse().map_err(|e| sys::failure(format!("case: {e}")))?;
             let row = mechanism::find(case.mechanism_name()).ok_or_else(|| {
@@ -103,10 +101,8 @@ fn obey(attached: &mut Option<Trial>, command: Command) -> io::Result<Reply> {
             match idle(cpu)? {}
         }
         Command::Run(spec) => {
-            if let Stamp::Batch { n } | Stamp::TwoLengths { n } = spec.stamp
-                && !(1..=1 << 40).contains(&n)
-            {
-                return Err(sys::failure(format!("a batch cannot have {n} operations")));
+            if let Stamp::Batch { n } | Stamp::TwoLengths { n } = spec.stamp {
+                ensure!((1..=1 << 40).contains(&n), "a batch cannot have {n} operations");
             }
             attached.as_mut().ok_or_else(nothing)?.run(spec)
         }
@@ -149,12 +145,10 @@ fn attach(
     let case = &common.case;
     let both_ends =
         [Role::Caller, Role::Callee].iter().all(|role| seats.iter().any(|seat| seat.role == *role));
-    if seats.is_empty() || seats.len() > SEATS_MAX {
-        return Err(sys::failure(format!("a worker plays between 1 and {SEATS_MAX} ends")));
-    }
-    if both_ends && seats[0].role != Role::Caller {
-        return Err(sys::failure("a worker that plays both ends needs the caller first"));
-    }
+    let can_play = (1..=SEATS_MAX).contains(&seats.len());
+    ensure!(can_play, "a worker plays between 1 and {SEATS_MAX} ends");
+    let is_caller_first = !both_ends || seats[0].role == Role::Caller;
+    ensure!(is_caller_first, "a worker that plays both ends needs the caller first");
     if case.workload.is_stamped_by(Role::Callee) && common.meeting.is_none() && both_ends {
         common.meeting = Some(Shared::create(meeting::BYTES * case.senders as usize)?);
     }
@@ -188,9 +182,7 @@ fn halves(common: &Common, seats: &[protocol::Seat], both_ends: bool) -> io::Res
         };
         return given.iter().map(half).collect();
     }
-    if !given.is_empty() {
-        return Err(sys::failure("a worker that plays both ends opens the links itself"));
-    }
+    ensure!(given.is_empty(), "a worker that plays both ends opens the links itself");
     let scratch = common.asked.scratch.as_ref().map_or_else(std::env::temp_dir, PathBuf::from);
     let (mut kept, mut halves) = (BTreeMap::new(), Vec::new());
     for seat in seats {
@@ -270,8 +262,6 @@ fn room_for(count: u64, stamp: Stamp) -> io::Result<Vec<u64>> {
         Stamp::Batch { n } => count / n.max(1) + 1,
         Stamp::TwoLengths { n } => (count / (3 * n.max(1)) + 1) * 2,
     };
-    if samples > SAMPLES_MAX {
-        return Err(sys::failure(format!("{samples} samples are more than a phase may ask for")));
-    }
+    ensure!(samples <= SAMPLES_MAX, "{samples} samples are more than a phase may ask for");
     Ok(vec![1; samples as usize])
 }

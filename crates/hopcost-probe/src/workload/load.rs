@@ -19,7 +19,7 @@ use crate::clock::Clock;
 use crate::meeting::Meeting;
 use crate::party::Party;
 use crate::shape::{Attaching, Delivery};
-use crate::sys;
+use crate::sys::{self, ensure};
 use crate::transport::by_role;
 
 /// Messages before the first of the schedule.
@@ -212,14 +212,11 @@ pub fn end<P: Party + 'static, C: Clock>(
 ) -> io::Result<Box<dyn Endpoint>> {
     let Attaching { case, role, meeting, schedule, flow, .. } = *attaching;
     let senders = case.senders;
-    if flow >= senders {
-        return Err(sys::failure(format!("there is no sender {flow} of {senders}")));
-    }
-    if party.delivery().loses() && attaching.payload() < NUMBER_BYTES {
-        return Err(sys::failure(format!(
-            "messages that may be lost have to tell their number: payload={NUMBER_BYTES} or more"
-        )));
-    }
+    ensure!(flow < senders, "there is no sender {flow} of {senders}");
+    ensure!(
+        !party.delivery().loses() || attaching.payload() >= NUMBER_BYTES,
+        "messages that may be lost have to tell their number: payload={NUMBER_BYTES} or more"
+    );
     let mine = by_role(role, flow..flow + 1, 0..senders);
     let attach = |one| Meeting::attach(meeting, role, case.placement, one, senders);
     let meetings = mine.map(attach).collect::<io::Result<_>>()?;

@@ -7,7 +7,7 @@ use hopcost_model::{GateReading, PhaseSpec, Stamp, ZeroCopySends};
 use super::lateness;
 use crate::clock::Clock;
 use crate::meeting::Meeting;
-use crate::sys;
+use crate::sys::{self, ensure};
 
 /// What a loop saw.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -123,9 +123,7 @@ pub(super) fn met<C: Clock>(
 
 impl<F: FnMut(&[Meeting], &PhaseSpec, &mut [u64]) -> io::Result<Stamped>> Endpoint for Met<F> {
     fn run(&mut self, spec: &PhaseSpec, out: &mut [u64]) -> io::Result<Stamped> {
-        if spec.stamp != Stamp::Each {
-            return Err(sys::failure("every message one way is stamped: batches mean nothing"));
-        }
+        ensure!(spec.stamp == Stamp::Each, "every message one way is stamped: it has no batches");
         (self.run)(&self.meetings, spec, out)
     }
     fn gate(&mut self, exchanges: u64, steps: u64) -> io::Result<Option<GateReading>> {

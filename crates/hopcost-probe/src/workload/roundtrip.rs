@@ -13,7 +13,7 @@ use super::phase::{Endpoint, Stamped};
 use crate::clock::Clock;
 use crate::party::{Party, is_stale};
 use crate::shape::Delivery;
-use crate::sys;
+use crate::sys::ensure;
 
 /// Exchanges before the first stamp of a phase.
 pub const LEAD_IN: u64 = Workload::Roundtrip.spec().uncounted;
@@ -94,21 +94,19 @@ fn call_again<P: Party>(
     loop {
         if error.kind() == io::ErrorKind::TimedOut && party.delivery().loses() {
             timeouts += 1;
-            if party.delivery() == Delivery::LossyAndAlike {
-                return Err(sys::failure(format!(
-                    "message {sequence} or its reply was lost; a message without payload looks \
-                     like the next one, so use a payload of at least 1 byte"
-                )));
-            }
+            ensure!(
+                party.delivery() != Delivery::LossyAndAlike,
+                "message {sequence} or its reply was lost; a message without payload looks like the \
+                 next one, so use a payload of at least 1 byte"
+            );
             if last && timeouts == LAST_TIMEOUTS {
                 return Ok(Outcome::Lost);
             }
-            if timeouts == TIMEOUTS_MAX {
-                return Err(sys::failure(format!(
-                    "message {sequence} was sent {TIMEOUTS_MAX} times and never answered in time; if \
-                     shorter ones are, the path drops packets over some size (its MTU)"
-                )));
-            }
+            ensure!(
+                timeouts < TIMEOUTS_MAX,
+                "message {sequence} was sent {TIMEOUTS_MAX} times and never answered in time; if \
+                 shorter ones are, the path drops packets over some size (its MTU)"
+            );
             party.send(sequence)?;
         } else if is_stale(&error) && skipped < STALE_MAX {
             skipped += 1;

@@ -15,7 +15,7 @@ use crate::clock::{Clock, Hardware, rough_ticks};
 use crate::party::{Touched, fill_low_bytes, fill_words, first_word};
 use crate::shape::{Attaching, Half};
 use crate::stream::{FIELDS_MAX, Sink, Source};
-use crate::sys;
+use crate::sys::{self, ensure};
 
 /// The sequence number of the end marker.
 pub const END: u64 = u64::MAX;
@@ -240,15 +240,13 @@ const PAYLOAD_MIN: usize = 8;
 pub fn flow_of(case: &Case) -> io::Result<Flow> {
     let payload = case.payload_bytes.unwrap_or(0) as usize;
     let fields = case.fields.unwrap_or(1) as usize;
-    if fields == 0 || fields > FIELDS_MAX {
-        return Err(sys::failure(format!("a message has between 1 and {FIELDS_MAX} fields")));
-    }
-    if payload < PAYLOAD_MIN || !payload.is_multiple_of(fields) {
-        return Err(sys::failure(format!(
-            "{fields} fields cannot share {payload} bytes: a message has at least {PAYLOAD_MIN} \
-             bytes, and its fields the same length"
-        )));
-    }
+    let is_whole = (1..=FIELDS_MAX).contains(&fields);
+    ensure!(is_whole, "a message has between 1 and {FIELDS_MAX} fields");
+    ensure!(
+        payload >= PAYLOAD_MIN && payload.is_multiple_of(fields),
+        "{fields} fields cannot share {payload} bytes: a message has at least {PAYLOAD_MIN} bytes, \
+         and its fields the same length"
+    );
     let window = case.ack.unwrap_or(Ack::PerMessage).window();
     Ok(Flow { touched: Touched::of(case), window })
 }
@@ -282,9 +280,7 @@ fn numbered(
 ) -> Box<dyn Endpoint> {
     let mut sequence = 1;
     Box::new(move |spec: &PhaseSpec, out: &mut [u64]| {
-        if spec.stamp != Stamp::Each {
-            return Err(sys::failure("a stream is stamped message by message"));
-        }
+        ensure!(spec.stamp == Stamp::Each, "a stream is stamped message by message");
         let cap_ticks = spec.cap_ns.map(rough_ticks);
         let seen = run(&Part { first: sequence, count: spec.count, cap_ticks }, out)?;
         sequence += 1 + seen.count;

@@ -17,7 +17,7 @@ use crate::clock::Clock;
 use crate::meeting::Meeting;
 use crate::party::Party;
 use crate::shape::Attaching;
-use crate::sys;
+use crate::sys::{self, ensure};
 
 /// Wake-ups before the first stamped one of a phase.
 const LEAD_IN: u64 = Workload::Wake.spec().uncounted;
@@ -88,12 +88,8 @@ pub fn receiver<P: Party, C: Clock>(
 fn until_taken(meeting: &Meeting, sequence: u64, put_off: libc::timespec) -> io::Result<()> {
     let until_ns = sys::clock_ns(libc::CLOCK_MONOTONIC) + STUCK_NS;
     while meeting.taken() != sequence {
-        if sys::clock_ns(libc::CLOCK_MONOTONIC) > until_ns {
-            return Err(sys::failure(format!(
-                "the receiver did not take wake-up {sequence} within {} s",
-                STUCK_NS / 1_000_000_000
-            )));
-        }
+        let is_in_time = sys::clock_ns(libc::CLOCK_MONOTONIC) <= until_ns;
+        ensure!(is_in_time, "the receiver did not take wake-up {sequence} within 10 s");
         sys::sleep(put_off);
     }
     Ok(())

@@ -14,7 +14,7 @@ use super::time_ns;
 use crate::clock::{Clock, Virtual};
 use crate::party::Party;
 use crate::shape::{Attaching, Half, Link, Opening};
-use crate::sys;
+use crate::sys::ensure;
 use crate::transport::peer_closed;
 use crate::workload::Endpoint;
 use crate::workload::load;
@@ -90,9 +90,7 @@ impl Party for Served {
     }
     fn receive_then<T>(&mut self, sequence: u64, then: impl FnOnce() -> T) -> io::Result<T> {
         let number = self.receive_numbered(1)?;
-        if number != sequence {
-            return Err(sys::failure(format!("message {number} came instead of {sequence}")));
-        }
+        ensure!(number == sequence, "message {number} came instead of {sequence}");
         Ok(then())
     }
     /// Serves that of those at the heads which was sent first.

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-use anyhow::{Context, Error, Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use hopcost_model::{Phase, RawTrial, Role, Stamp, Trace, TraceThread, WorkerClock, Workload};
 use hopcost_probe::sys;
 use hopcost_probe::trace::{self as probe, Bare, EndStamp, Ends, Recorder};
@@ -36,7 +36,7 @@ fn bytes(spec: &TrialSpec<'_>, cpus: &[u32], operations: u64, each_ns: u64) -> R
     // What a message makes happen grows with its length.
     let bytes = operations.saturating_mul(spec.case.payload_bytes.unwrap_or(0).into());
     let operations = operations.max(bytes / BYTES_PER_OPERATION);
-    probe::bytes_per_cpu(cpus.len(), operations, gap_ns).map_err(Error::msg)
+    Ok(probe::bytes_per_cpu(cpus.len(), operations, gap_ns)?)
 }
 
 /// Both phases, where they are asked for.
@@ -66,14 +66,14 @@ fn traced(workers: &mut TrialWorkers<'_>, operations: u64) -> Result<Trace> {
     let first = *cpus.first().context("no CPU")?;
     let bare = Bare::measured(first);
     // Only now: what is open slows the system calls of the whole machine, even switched off.
-    let mut recorder = Recorder::open(&cpus, bytes, clock).map_err(Error::msg)?;
-    recorder.start().map_err(Error::msg)?;
+    let mut recorder = Recorder::open(&cpus, bytes, clock)?;
+    recorder.start()?;
     let traced = stamped(workers, operations);
-    recorder.stop().map_err(Error::msg)?;
+    recorder.stop()?;
     let traced = traced?;
     // While all is open still, because closing a tracepoint takes the kernel 30 ms.
     let cost = bare.and_then(|bare| bare.event_cost_ns());
-    let recording = recorder.recorded(&ends).map_err(Error::msg)?;
+    let recording = recorder.recorded(&ends)?;
     let untraced_ns = untraced.took().map(|ticks| recording.tie.duration_ns(ticks)).collect();
     let mut missing = recording.missing.clone();
     let event_cost_ns =
