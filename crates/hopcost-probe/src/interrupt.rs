@@ -20,7 +20,7 @@ use rustix::io::Errno;
 use rustix::net::addr::SocketAddrArg;
 use rustix::net::{SocketAddrUnix, SocketFlags, SocketType};
 
-use crate::sys::{self, Doing, check, eventfd_with, failure};
+use crate::sys::{self, Doing, check, ensure, eventfd_with, failure};
 
 /// How long the process may take to end by itself after an interrupt.
 const GRACE: Duration = Duration::from_millis(800);
@@ -216,13 +216,12 @@ pub fn until_ready(
     let mut polled = [polled, readable(event())];
     loop {
         poll(&mut polled, until)?;
-        match () {
-            () if polled[1].revents != 0 => return Err(failure("interrupted")),
-            () if polled[0].revents != 0 => return Ok(()),
-            () if until.is_some_and(|until| Instant::now() >= until) => {
-                return Err(late());
-            }
-            () => {}
+        ensure!(polled[1].revents == 0, "interrupted");
+        if polled[0].revents != 0 {
+            return Ok(());
+        }
+        if until.is_some_and(|until| Instant::now() >= until) {
+            return Err(late());
         }
     }
 }
@@ -311,9 +310,7 @@ pub fn write_all(fd: &impl AsRawFd, mut bytes: &[u8]) -> io::Result<()> {
             let fd = awaited("write", fd);
             let mut polled = [libc::pollfd { fd, events: libc::POLLOUT, revents: 0 }];
             poll(&mut polled, Some(last))?;
-            if polled[0].revents == 0 || Instant::now() >= last {
-                return Err(failure("interrupted"));
-            }
+            ensure!(polled[0].revents != 0 && Instant::now() < last, "interrupted");
         }
         match sys::write(fd, &bytes[..bytes.len().min(AT_ONCE)]) {
             Ok(written) => bytes = &bytes[written..],

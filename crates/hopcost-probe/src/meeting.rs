@@ -338,14 +338,13 @@ impl Patience {
     fn spend(&mut self, now_ns: u64) -> io::Result<()> {
         let looked_ns = now_ns.saturating_sub(self.looked_ns).min(LOOKED_NS);
         (self.looked_ns, self.left_ns) = (now_ns, self.left_ns.saturating_sub(looked_ns));
-        match self.left_ns {
-            0 => Err(sys::failure(format!(
-                "the other end has not answered for {} s: it hangs, or has no CPU (end other \
-                 programs, or give each end a CPU with --cpus)",
-                self.in_all_ns / 1_000_000_000
-            ))),
-            _ => Ok(()),
-        }
+        ensure!(
+            self.left_ns > 0,
+            "the other end has not answered for {} s: it hangs, or has no CPU (end other programs, or \
+             give each end a CPU with --cpus)",
+            self.in_all_ns / 1_000_000_000
+        );
+        Ok(())
     }
 }
 

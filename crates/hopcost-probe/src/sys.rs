@@ -2,10 +2,8 @@
 //! measured path goes through `libc`, so that a number is what a C program pays; what
 //! comes before and after goes through `rustix`.
 
-use std::ffi::CString;
 use std::fmt::Display;
 use std::io;
-use std::num::NonZeroU64;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -71,6 +69,13 @@ pub fn failure(reason: impl Into<String>) -> io::Error {
     io::Error::other(reason.into())
 }
 
+/// The same where a loop's code must not hold how the reason is written.
+#[cold]
+#[inline(never)]
+pub fn failure_of(reason: impl FnOnce() -> String) -> io::Error {
+    failure(reason())
+}
+
 /// Refuses with these words what does not hold.
 macro_rules! ensure {
     ($holds:expr, $($words:tt)+) => {
@@ -80,13 +85,6 @@ macro_rules! ensure {
     };
 }
 pub(crate) use ensure;
-
-/// The same where a loop's code must not hold how the reason is written.
-#[cold]
-#[inline(never)]
-pub fn failure_of(reason: impl FnOnce() -> String) -> io::Error {
-    failure(reason())
-}
 
 /// CPUs that this thread may run on (sched_getaffinity(2)), ascending.
 pub fn allowed_cpus() -> io::Result<Vec<u32>> {
@@ -152,12 +150,6 @@ pub fn set_scheduler(policy: libc::c_int, priority: u8) -> io::Result<()> {
         libc::sched_setscheduler(0, policy, &parameters)
     };
     check(result).map(drop)
-}
-
-/// Lets this thread's sleeps end when they are due, instead of up to 50 us later
-/// together with others (PR_SET_TIMERSLACK, prctl(2)).
-pub fn exact_timers() -> io::Result<()> {
-    rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).doing("setting the timer slack")
 }
 
 /// Kills this process after `after_ms`, whatever its threads are doing: the
@@ -228,13 +220,6 @@ pub(crate) fn ensure_limit(
     ensure!(current >= needed, "{needs}, and the limit is {current}: raise it ({by})");
     let current = Some(current);
     Ok(rustix::process::setrlimit(of, Rlimit { current, maximum })?)
-}
-
-/// Names this process for `ps`, `pgrep` and `perf` (at most 15 bytes).
-pub fn set_name(name: &str) {
-    if let Ok(name) = CString::new(name) {
-        let _ = rustix::thread::set_name(&name);
-    }
 }
 
 /// Marks every descriptor from 3 up close-on-exec, so that those of the user's

@@ -18,7 +18,7 @@ use rustix::net::{self, AddressFamily, SocketAddrAny, SocketAddrUnix, SocketFlag
 use crate::memory::Buffer;
 use crate::shape::{Attaching, Channel, End, Half, Link, Opening};
 use crate::stream::sockets::{receive_all, send_all};
-use crate::sys::{self, Doing};
+use crate::sys::{self, Doing, ensure};
 use crate::transport::tcp::{listen, loopback_available};
 use crate::transport::{peer_closed, tcp_socket};
 use crate::wait::{Block, Wait};
@@ -141,9 +141,9 @@ impl Caller {
     #[inline(always)]
     pub fn close(&self, socket: OwnedFd) -> io::Result<()> {
         // The first connections fetch the cookie.
-        if self.fast_open && self.made % LOOK_EACH == 3 && !tcp_socket::had_data_in_syn(&socket) {
-            return Err(sys::failure("TCP sent no data with the SYN: Fast Open was turned off"));
-        }
+        let looks = self.fast_open && self.made % LOOK_EACH == 3;
+        let is_fast = !looks || tcp_socket::had_data_in_syn(&socket);
+        ensure!(is_fast, "TCP sent no data with the SYN: Fast Open was turned off");
         if self.resets { reset(&socket) } else { Ok(()) }
     }
 }

@@ -13,7 +13,7 @@ use hopcost_model::WaitKind;
 
 use crate::memory::{Line, Place, Scope};
 use crate::shape::{Attaching, End, Half, Link, Notifier, Opening};
-use crate::sys::{self, Doing};
+use crate::sys::{self, Doing, ensure};
 use crate::transport::by_role;
 use crate::transport::counter::Counter;
 use crate::transport::page::{self, LINES, Page};
@@ -364,12 +364,9 @@ impl Notifier for EventFd {
     fn wait<W: Wait>(&mut self) -> io::Result<()> {
         let (fd, mut count) = (&self.incoming, [0; 8]);
         self.wait.receive(W::KIND, fd, |look| sys::read(fd, &mut count, look))?;
-        match u64::from_ne_bytes(count) {
-            1 => Ok(()),
-            count => Err(sys::failure_of(|| {
-                format!("the eventfd counted {count} notifications instead of 1")
-            })),
-        }
+        let count = u64::from_ne_bytes(count);
+        ensure!(count == 1, "the eventfd counted {count} notifications instead of 1");
+        Ok(())
     }
 }
 

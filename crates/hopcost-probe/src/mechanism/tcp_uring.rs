@@ -11,7 +11,7 @@ use crate::shape::Attaching;
 use crate::stream::FIELDS_MAX;
 use crate::stream::fields::{self, Fields, InTurn};
 use crate::stream::sockets::{Outlet, message_of};
-use crate::sys::{self, Doing};
+use crate::sys::{self, Doing, ensure};
 use crate::transport::{peer_closed, tcp, tcp_socket};
 
 /// Whether there is such a request here, or why not.
@@ -139,10 +139,8 @@ impl Submission {
                 error => return Err(failed(-error)),
             };
             let goes_on = cqueue::more(completion.flags());
-            if sent != self.bytes || goes_on == (self.sends == Sends::Copied) {
-                let wanted = self.bytes;
-                return Err(sys::failure_of(|| format!("io_uring sent {sent} of {wanted} bytes")));
-            }
+            let is_whole = sent == self.bytes && goes_on != (self.sends == Sends::Copied);
+            ensure!(is_whole, "io_uring sent {sent} of {} bytes", self.bytes);
             queued += 1;
         }
         Ok(queued)

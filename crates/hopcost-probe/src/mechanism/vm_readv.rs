@@ -19,7 +19,7 @@ use crate::shape::{Attaching, Half};
 use crate::stream::fields::{self, Fields, InTurn, unacknowledged};
 use crate::stream::sockets::{Outlet, receive_all, receive_number, send_all, send_number};
 use crate::stream::{Sink, acknowledgements_fit, number_alone};
-use crate::sys;
+use crate::sys::{self, ensure};
 
 /// Whether a process may read memory in this way here, or why not.
 pub fn available() -> Result<(), String> {
@@ -128,9 +128,8 @@ impl Sink for VmSink {
     }
     #[inline(always)]
     fn receive(&mut self) -> io::Result<&[u8]> {
-        if receive_number(&self.socket)? != self.received {
-            return Err(sys::failure("a message was announced out of turn"));
-        }
+        let announced = receive_number(&self.socket)?;
+        ensure!(announced == self.received, "a message was announced out of turn");
         copy_from(self.process, self.sets.current(), &mut self.buffer)?;
         self.sets.pass();
         self.received += 1;

@@ -5,7 +5,7 @@ pub mod tracefs;
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use crate::sys::{self, Doing, Look};
+use crate::sys::{self, Doing, Look, ensure};
 
 /// `struct perf_event_attr` as of its fourth version (PERF_ATTR_SIZE_VER3); a kernel that knows
 /// an older one takes it where what is new is 0.
@@ -84,10 +84,9 @@ pub fn switch(leader: &OwnedFd, on: bool) -> io::Result<()> {
 /// The numbers that read(2) gives of an event.
 pub fn read<const N: usize>(event: &OwnedFd) -> io::Result<[u64; N]> {
     let mut words = [[0; 8]; N];
-    match sys::read(event, words.as_flattened_mut(), Look::AsOpened)? {
-        len if len == 8 * N => Ok(words.map(u64::from_ne_bytes)),
-        len => Err(sys::failure(format!("{len} bytes instead of {}", 8 * N))),
-    }
+    let len = sys::read(event, words.as_flattened_mut(), Look::AsOpened)?;
+    ensure!(len == 8 * N, "{len} bytes instead of {}", 8 * N);
+    Ok(words.map(u64::from_ne_bytes))
 }
 
 /// Whom the kernel lets open events.

@@ -40,7 +40,8 @@ const SEATS_MAX: usize = 256;
 /// Runs the worker until its input ends or a command stops it; `far` continues in its place if the
 /// worker is to be the far host of a run. The exit code.
 pub fn main(far: impl FnOnce(Command) -> u8) -> u8 {
-    sys::set_name("hopcost-worker");
+    // For `ps`, `pgrep` and `perf`.
+    let _ = rustix::thread::set_name(c"hopcost-worker");
     std::panic::set_hook(Box::new(|panic| {
         lines::give_up(&sys::failure(format!("the worker panicked: {panic}")))
     }));

@@ -68,13 +68,9 @@ fn fill<M: Source>(stream: &mut M, flow: &Flow, sequence: u64) -> io::Result<()>
 
 #[inline(always)]
 fn expect_acknowledgement<M: Source>(stream: &mut M, sequence: u64) -> io::Result<()> {
-    match stream.acknowledged()? {
-        acknowledged if acknowledged == sequence => Ok(()),
-        other => {
-            let why = || format!("message {sequence} was to be acknowledged, and {other} was");
-            Err(sys::failure_of(why))
-        }
-    }
+    let other = stream.acknowledged()?;
+    ensure!(other == sequence, "message {sequence} was to be acknowledged, and {other} was");
+    Ok(())
 }
 
 /// When the messages were sent whose acknowledgements are due.
@@ -207,9 +203,7 @@ pub fn receiver<M: Sink, C: Clock>(
         let message = stream.receive()?;
         let (now, cpu) = C::stamp();
         if is(message, expected) {
-            if seen.count == part.count {
-                return Err(sys::failure("more messages came than were ordered"));
-            }
+            ensure!(seen.count != part.count, "more messages came than were ordered");
             seen.count += 1;
             seen.elapsed_ticks = now.wrapping_sub(first_tick);
             seen.max_ticks = seen.max_ticks.max(now.wrapping_sub(before));

@@ -9,6 +9,7 @@
 //! before: otherwise a wake-up could find its receiver awake, and be none.
 
 use std::io;
+use std::num::NonZeroU64;
 
 use hopcost_model::{Role, Workload};
 
@@ -17,7 +18,7 @@ use crate::clock::Clock;
 use crate::meeting::Meeting;
 use crate::party::Party;
 use crate::shape::Attaching;
-use crate::sys::{self, ensure};
+use crate::sys::{self, Doing, ensure};
 
 /// Wake-ups before the first stamped one of a phase.
 const LEAD_IN: u64 = Workload::Wake.spec().uncounted;
@@ -104,7 +105,9 @@ pub fn end<P: Party + 'static, C: Clock>(
     let meeting = Meeting::attach(meeting, role, case.placement, 0, 1)?;
     let gap_ns = case.gap_ns.ok_or_else(|| sys::failure("a wake needs a gap"))?;
     if role == Role::Caller {
-        sys::exact_timers()?;
+        // Its sleeps end when they are due, and not up to 50 us later together with others'.
+        rustix::thread::set_current_timer_slack(NonZeroU64::new(1))
+            .doing("setting the timer slack")?;
     }
     let mut sequence = 1u64;
     Ok(met::<C>(vec![meeting], move |meetings, spec, out| {
