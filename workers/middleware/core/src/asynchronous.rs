@@ -39,6 +39,11 @@ pub fn until_readable(
 pub trait Call {
     /// Sends what `script.outgoing` returns and hands the answer to `script.incoming`.
     fn call(&mut self, script: &mut Script) -> impl Future<Output = Result<()>>;
+
+    /// Sends what `script.outgoing` returns without waiting for anybody, if the library can.
+    fn send(&mut self, _: &mut Script) -> impl Future<Output = Result<()>> {
+        std::future::ready(Err("this library makes calls alone".into()))
+    }
 }
 
 /// The end that a [`Call`] makes.
@@ -53,6 +58,15 @@ impl<C: Call> End for Calls<C> {
             for _ in 0..count {
                 self.call.call(script).await?;
             }
+            Ok(())
+        })
+    }
+
+    fn send(&mut self, script: &mut Script) -> Result<()> {
+        self.runtime.block_on(async {
+            self.call.send(script).await?;
+            // What the library's tasks have to do leaves them before this is polled again.
+            tokio::task::yield_now().await;
             Ok(())
         })
     }
@@ -78,12 +92,15 @@ struct Shared {
 struct Phase {
     script: Script,
     left: u64,
+    /// Nobody answers.
+    is_one_way: bool,
     failure: Option<String>,
 }
 
 impl Handler {
-    /// The answer to a message, which is compared first. The caller may be the first to begin a phase.
-    pub async fn answer(&self, message: &[u8]) -> Result<Bytes> {
+    /// The answer to a message, which is compared first; none to one of a load. The caller may be the first
+    /// to begin a phase.
+    pub async fn answer(&self, message: &[u8]) -> Result<Option<Bytes>> {
         loop {
             if let Some(answer) = self.answer_in_phase(message) {
                 return answer;
@@ -92,10 +109,11 @@ impl Handler {
         }
     }
 
-    fn answer_in_phase(&self, message: &[u8]) -> Option<Result<Bytes>> {
+    fn answer_in_phase(&self, message: &[u8]) -> Option<Result<Option<Bytes>>> {
         let mut phase = self.0.phase.lock().unwrap_or_else(PoisonError::into_inner);
         phase.left = phase.left.checked_sub(1)?;
-        let answer = phase.script.incoming(message).map(|()| phase.script.outgoing_bytes());
+        let answer = phase.script.incoming(message);
+        let answer = answer.map(|()| (!phase.is_one_way).then(|| phase.script.outgoing_bytes()));
         if let Err(why) = &answer {
             phase.failure = Some(why.to_string());
         }
@@ -112,22 +130,33 @@ pub struct Answers {
     pub handler: Handler,
 }
 
-impl End for Answers {
-    fn exchange(&mut self, count: u64, script: &mut Script) -> Result<()> {
+impl Answers {
+    /// Has so many messages handled.
+    fn handle(&mut self, left: u64, is_one_way: bool, script: &mut Script) -> Result<()> {
         let shared = &self.handler.0;
         let lock = || shared.phase.lock().unwrap_or_else(PoisonError::into_inner);
-        *lock() = Phase { script: std::mem::take(script), left: count, failure: None };
+        *lock() = Phase { script: std::mem::take(script), left, is_one_way, failure: None };
         shared.begun.notify_one();
         self.runtime.block_on(async {
             shared.done.notified().await;
             // The last answer leaves when its connection is polled next.
-            for _ in 0..16 {
+            for _ in 0..if is_one_way { 0 } else { 16 } {
                 tokio::task::yield_now().await;
             }
         });
         let phase = std::mem::take(&mut *lock());
         *script = phase.script;
         phase.failure.map_or(Ok(()), |why| Err(why.into()))
+    }
+}
+
+impl End for Answers {
+    fn exchange(&mut self, count: u64, script: &mut Script) -> Result<()> {
+        self.handle(count, false, script)
+    }
+
+    fn receive(&mut self, script: &mut Script) -> Result<()> {
+        self.handle(1, true, script)
     }
 
     fn idle(&mut self, commands: BorrowedFd<'_>) -> Result<()> {

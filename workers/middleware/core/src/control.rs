@@ -101,7 +101,7 @@ fn attach<L: Library>(line: &str, command: &Value) -> Result<(Trial, Vec<Value>)
     let mut trial = Trial { ends: Vec::new(), broker: broker::<L>(&ask)?, roles };
     let mut seats = Vec::new();
     for role in ["callee", "caller"] {
-        trial.ends.push(Process::start(role, port)?);
+        trial.ends.push(Process::start(role, port, known["loses"] == true)?);
         trial.tell(line, role)?;
         seats.push(trial.reply(role)?);
     }
@@ -146,10 +146,10 @@ impl Broker {
 
 impl Process {
     /// This program again, as one end.
-    fn start(role: &'static str, port: u16) -> Result<Self> {
+    fn start(role: &'static str, port: u16, loses: bool) -> Result<Self> {
         let (socket, theirs) = UnixStream::pair()?;
         let mut command = Command::new(std::env::current_exe()?);
-        command.args(["end", role, &port.to_string()]);
+        command.args(["end", role, &port.to_string(), &loses.to_string()]);
         command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null());
         Ok(Self { role, lines: BufReader::new(socket), _child: spawn(command)? })
     }

@@ -6,6 +6,7 @@ use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixStream;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -21,12 +22,15 @@ struct Open {
     keeps: bool,
     /// Of a load; its caller finds its times there.
     schedule: Option<File>,
-    is_load: bool,
+    workload: String,
+    /// Messages of a stream that may be unacknowledged; 0 where none is acknowledged.
+    window: u64,
 }
 
 /// What an end saw in a phase beside its samples.
 #[derive(Default)]
 struct Seen {
+    count: u64,
     longest: u64,
     elapsed: u64,
     first: u64,
@@ -62,15 +66,17 @@ fn obey<L: Library>(command: &Value, open: &mut Option<Open>) -> Result<Value> {
         ("attach", None) => {
             let port = std::env::args().nth(3).and_then(|port| port.parse().ok()).unwrap_or(0);
             let ask = Ask::of(command, port, role() == "caller")?;
-            let script = Script::new(ask.is_caller, ask.size, ask.spoil);
+            let mut script = Script::new(ask.is_caller, ask.size, ask.spoil);
             let fd = |key: &str| command[key].as_i64().map(|fd| fd as RawFd);
             // SAFETY: the descriptor was inherited for this.
             let schedule =
                 fd("schedule_fd").map(|fd| File::from(unsafe { OwnedFd::from_raw_fd(fd) }));
-            let is_load = command["workload"] == "load";
-            let end = L::open(&ask)?;
-            let samples_fd = fd("samples_fd");
-            *open = Some(Open { end, script, samples_fd, keeps: false, schedule, is_load });
+            let loses = std::env::args().nth(4).is_some_and(|loses| loses == "true");
+            script.numbered_to = (ask.workload == "load" && loses).then_some(0);
+            let window = ask.window();
+            let (end, samples_fd) = (L::open(&ask)?, fd("samples_fd"));
+            let (workload, keeps) = (ask.workload, false);
+            *open = Some(Open { end, script, samples_fd, keeps, schedule, workload, window });
             // SAFETY: gettid(2) has no arguments.
             let tid = unsafe { libc::gettid() };
             Ok(json!({ "role": role(), "tid": tid, "pid": std::process::id() }))
@@ -88,18 +94,25 @@ fn run(command: &Value, open: &mut Open, role: &str) -> Result<Value> {
     if command["stamp"]["kind"] == "two-lengths" || batch == 0 || count % batch > 0 {
         return Err("this cannot be stamped so".into());
     }
-    let is_alone = open.is_load && command["phase"] == "pilot";
-    let stamps = open.script.is_caller() || open.is_load && !is_alone;
+    let (is_caller, is_load) = (open.script.is_caller(), open.workload == "load");
+    let is_alone = is_load && command["phase"] == "pilot";
+    let stamps = is_caller || is_load && !is_alone;
     let keeps = stamps && (is_alone || command["phase"] == "measure");
     open.script.reserve(if stamps { (count / batch) as usize } else { 0 });
-    let seen = match open.is_load {
-        true => load(open, count, is_alone)?,
-        false => exchanges(open, count, batch)?,
+    let seen = match (open.workload.as_str(), is_caller) {
+        ("load", false) if is_alone => Seen { count, ..Seen::default() },
+        ("load", false) if open.script.numbered_to.is_some() => receive_numbered(open, count)?,
+        ("load", _) => load(open, count, is_alone)?,
+        ("stream", true) => send_stream(open, count, command["cap_ns"].as_u64())?,
+        ("stream", false) => receive_stream(open)?,
+        _ => exchanges(open, count, batch)?,
     };
     open.keeps = keeps;
     Ok(json!({
         "role": role,
-        "count": count,
+        "count": seen.count,
+        "lost": if is_load { count - seen.count } else { 0 },
+        "bytes": seen.count * open.script.size() as u64,
         "samples": if keeps { open.script.ticks.len() } else { 0 },
         "max_ticks": seen.longest,
         "elapsed_ticks": seen.elapsed,
@@ -127,7 +140,8 @@ fn exchanges(open: &mut Open, count: u64, batch: u64) -> Result<Seen> {
     end.exchange(count, script)?;
     script.stop();
     let longest = script.ticks.iter().copied().max().unwrap_or(0);
-    Ok(Seen { longest, elapsed: script.ticks.iter().sum(), first, ..Seen::default() })
+    let elapsed = script.ticks.iter().sum();
+    Ok(Seen { count, longest, elapsed, first, late: 0 })
 }
 
 /// Of a stamp: the sender came to its message late.
@@ -137,21 +151,18 @@ const LATE: u64 = 1 << 63;
 fn load(open: &mut Open, count: u64, is_alone: bool) -> Result<Seen> {
     let Open { end, script, schedule, .. } = open;
     let is_caller = script.is_caller();
-    if is_alone && !is_caller {
-        return Ok(Seen::default());
-    }
     let mut times = vec![0; count as usize * 8];
     if let Some(schedule) = schedule.as_ref().filter(|_| is_caller) {
         schedule.read_exact_at(&mut times, 0)?;
     }
     let (times, _) = times.as_chunks();
     if !is_alone {
-        end.exchange(2, script)?;
+        lead_in(end.as_mut(), script)?;
     }
-    let mut seen = Seen { first: now(), ..Seen::default() };
+    let mut seen = Seen { count, first: now(), ..Seen::default() };
     for (at, time) in times.iter().enumerate() {
         if !is_caller {
-            end.pass(script)?;
+            end.receive(script)?;
         }
         let mut then = now();
         let due = if is_caller { seen.first + u64::from_le_bytes(*time) } else { then };
@@ -166,11 +177,149 @@ fn load(open: &mut Open, count: u64, is_alone: bool) -> Result<Seen> {
         seen.late += late;
         seen.elapsed = then - seen.first;
         if is_caller && !is_alone {
-            end.pass(script)?;
+            end.send(script)?;
         }
         if !is_alone {
             script.skip();
         }
     }
+    // The receiver may lose what says that this is over, too.
+    let mut is_over = is_alone || script.numbered_to.is_none();
+    while !is_over {
+        end.send(script)?;
+        let sent = script.number();
+        while !is_over && end.is_there(Duration::from_millis(1))? {
+            end.receive(script)?;
+            is_over = script.number() > sent;
+        }
+        if !is_over {
+            script.again();
+        }
+    }
     Ok(seen)
+}
+
+/// The two exchanges before a load.
+fn lead_in(end: &mut dyn End, script: &mut Script) -> Result<()> {
+    if script.numbered_to.is_none() {
+        return end.exchange(2, script);
+    }
+    for _ in 0..2 {
+        if script.is_caller() {
+            end.send(script)?;
+            receive_new(end, script)?;
+        } else {
+            receive_new(end, script)?;
+            end.send(script)?;
+        }
+    }
+    Ok(())
+}
+
+/// Receives a message that has not come before, and returns its number.
+fn receive_new(end: &mut dyn End, script: &mut Script) -> Result<u64> {
+    let due = script.number();
+    while script.number() == due {
+        end.receive(script)?;
+    }
+    Ok(script.number() - 1)
+}
+
+/// The receiver of a load whose messages may be lost. A stamp of 0 is of one that did not come.
+fn receive_numbered(open: &mut Open, count: u64) -> Result<Seen> {
+    let Open { end, script, .. } = open;
+    lead_in(end.as_mut(), script)?;
+    let first = script.number();
+    let last = first + 2 * count;
+    script.numbered_to = Some(last);
+    script.ticks.resize(count as usize, 0);
+    let mut seen = Seen::default();
+    loop {
+        let number = receive_new(end.as_mut(), script)?;
+        if number == last {
+            end.send(script)?;
+            return Ok(seen);
+        }
+        let then = now();
+        script.skip();
+        script.ticks[((number - first) / 2) as usize] = then;
+        if seen.count == 0 {
+            seen.first = then;
+        }
+        seen.count += 1;
+        seen.elapsed = then - seen.first;
+    }
+}
+
+/// The sender of a stream: messages for so long, if that is said, and the marker of the end.
+fn send_stream(open: &mut Open, most: u64, cap_ns: Option<u64>) -> Result<Seen> {
+    let Open { end, script, window, .. } = open;
+    let acknowledged = |end: &mut dyn End, script: &mut Script, number: u64| {
+        script.acknowledged = Some(number);
+        end.receive(script).map(|()| now())
+    };
+    end.send(script)?;
+    acknowledged(end.as_mut(), script, script.number() - 1)?;
+    script.skip();
+    let mut seen = Seen { first: now(), ..Seen::default() };
+    let (mut then, mut oldest, mut samples) = (seen.first, script.number(), 0);
+    let mut sends = true;
+    while sends || *window > 0 && samples < seen.count {
+        sends = sends && seen.count < most && cap_ns.is_none_or(|cap| then - seen.first < cap);
+        if sends {
+            script.ticks.push(then);
+            end.send(script)?;
+            script.skip();
+            seen.count += 1;
+            then = now();
+        }
+        let due = seen.count - samples;
+        if *window > 0 && due > 0 && (due == *window || !sends) {
+            then = acknowledged(end.as_mut(), script, oldest)?;
+            let took = then - script.ticks[samples as usize];
+            script.ticks[samples as usize] = took;
+            (oldest, samples) = (oldest + 2, samples + 1);
+            seen.longest = seen.longest.max(took);
+        }
+    }
+    script.ticks.truncate(samples as usize);
+    seen.elapsed = then - seen.first;
+    // The marker has the contents of a later message.
+    script.skip();
+    script.skip();
+    end.send(script)?;
+    acknowledged(end.as_mut(), script, script.number() - 1)?;
+    script.skip();
+    Ok(seen)
+}
+
+fn receive_stream(open: &mut Open) -> Result<Seen> {
+    let Open { end, script, window, .. } = open;
+    let acknowledge = |end: &mut dyn End, script: &mut Script| {
+        script.acknowledged = Some(script.number() - 1);
+        end.send(script)?;
+        script.skip();
+        Ok::<_, crate::Failure>(())
+    };
+    end.receive(script)?;
+    acknowledge(end.as_mut(), script)?;
+    let mut seen = Seen { first: now(), ..Seen::default() };
+    let mut before = seen.first;
+    script.is_stream = true;
+    loop {
+        end.receive(script)?;
+        let then = now();
+        if !script.is_stream {
+            acknowledge(end.as_mut(), script)?;
+            return Ok(seen);
+        }
+        match *window {
+            0 => script.skip(),
+            _ => acknowledge(end.as_mut(), script)?,
+        }
+        seen.count += 1;
+        seen.elapsed = then - seen.first;
+        seen.longest = seen.longest.max(then - before);
+        before = then;
+    }
 }

@@ -58,10 +58,19 @@ pub trait End {
     /// [`Script::incoming`]; the callee does the same in the other order. Return when the last answer has left.
     fn exchange(&mut self, count: u64, script: &mut Script) -> Result<()>;
 
-    /// Sends what [`Script::outgoing`] returns, or hands a message to [`Script::incoming`]: for loads, which a
-    /// [`Link`] has.
-    fn pass(&mut self, _: &mut Script) -> Result<()> {
-        Err("this library makes exchanges alone".into())
+    /// Sends what [`Script::outgoing`] returns, for loads and streams; it has left when this returns.
+    fn send(&mut self, _: &mut Script) -> Result<()> {
+        Err("this library sends nothing one way".into())
+    }
+
+    /// Hands the next message to [`Script::incoming`].
+    fn receive(&mut self, _: &mut Script) -> Result<()> {
+        Err("this library receives nothing one way".into())
+    }
+
+    /// Whether a message is there within this time: only of mechanisms whose facts have `loses`.
+    fn is_there(&mut self, _: Duration) -> Result<bool> {
+        Ok(true)
     }
 
     /// Called between commands. An asynchronous end keeps its runtime going until `commands` is readable.
@@ -78,6 +87,10 @@ pub trait Link {
     fn send(&mut self, message: &[u8]) -> Result<()>;
     /// Receives a message and hands it to `script.incoming`.
     fn receive(&mut self, script: &mut Script) -> Result<()>;
+    /// As [`End::is_there`].
+    fn is_there(&mut self, _: Duration) -> Result<bool> {
+        Ok(true)
+    }
 }
 
 /// The end that a [`Link`] makes.
@@ -103,11 +116,16 @@ impl<L: Link> End for Messages<L> {
         Ok(())
     }
 
-    fn pass(&mut self, script: &mut Script) -> Result<()> {
-        match script.is_caller() {
-            true => self.0.send(script.outgoing()),
-            false => self.0.receive(script),
-        }
+    fn send(&mut self, script: &mut Script) -> Result<()> {
+        self.0.send(script.outgoing())
+    }
+
+    fn receive(&mut self, script: &mut Script) -> Result<()> {
+        self.0.receive(script)
+    }
+
+    fn is_there(&mut self, wait: Duration) -> Result<bool> {
+        self.0.is_there(wait)
     }
 }
 
@@ -115,6 +133,8 @@ impl<L: Link> End for Messages<L> {
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub mechanism: String,
+    /// `roundtrip`, `load` or `stream`.
+    pub workload: String,
     pub is_caller: bool,
     /// Bytes of a message.
     pub size: usize,
@@ -136,6 +156,13 @@ impl Ask {
         self.values.get(key).map_or("", String::as_str)
     }
 
+    /// Messages of a stream that may be unacknowledged; 0 where none is acknowledged.
+    pub fn window(&self) -> u64 {
+        let ack = self.value("ack");
+        let window = ack.strip_prefix("window:").and_then(|window| window.parse().ok());
+        window.unwrap_or(u64::from(ack == "per-message"))
+    }
+
     /// A path in the directory of the trial.
     pub fn path(&self, name: &str) -> PathBuf {
         self.scratch.join(name)
@@ -152,6 +179,7 @@ impl Ask {
         let value = |key: &str| values.get(key).cloned().unwrap_or_default();
         Ok(Self {
             mechanism: mechanism.to_owned(),
+            workload: text("workload"),
             is_caller,
             size: value("payload").parse().map_err(|_| "the case has no payload")?,
             wait: value("wait"),

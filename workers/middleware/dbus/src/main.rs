@@ -12,6 +12,7 @@ use zbus::message::Type;
 use zbus::{Connection, Guid, MessageStream};
 
 const NAME: &str = "org.hopcost.Callee";
+const INTERFACE: &str = "org.hopcost.Exchange";
 const CONFIGURATION: &str = r#"<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig><type>session</type><listen>unix:path=PATH</listen><auth>EXTERNAL</auth>
@@ -32,11 +33,11 @@ impl Library for DBus {
             "libraries": { "dbus-daemon": daemon.as_deref().unwrap_or("none"), "zbus": "6.2.1" },
             "mechanisms": [{
                 "name": "dbus", "family": "library", "unavailable": daemon.err(),
-                "about": "D-Bus method calls with an array of bytes, by zbus on tokio",
+                "about": "D-Bus method calls with an array of bytes, or signals one way, by zbus on tokio",
                 "wakes": "the kernel wakes the receiver's epoll_wait(2); by way of the daemon where route=bus",
                 "copies": "into and out of the kernel, twice and in the daemon where route=bus",
                 "limits": "128 MiB a message; 64 MiB an array",
-                "workloads": ["roundtrip"], "boundaries": ["process"], "waits": ["block"],
+                "workloads": ["roundtrip", "load"], "boundaries": ["process"], "waits": ["block"],
                 "payload": { "min": 1, "max": 16 << 20, "default": 64 },
                 "parameters": [
                     { "name": "route", "values": ["peer", "bus"], "default": "bus",
@@ -119,10 +120,17 @@ async fn serve(connection: Connection, handler: Handler) -> Result<()> {
             futures_core::Stream::poll_next(std::pin::Pin::new(&mut messages), context)
         });
         let message = next.await.ok_or("the connection is closed")??;
-        if message.message_type() == Type::MethodCall {
+        let is_its = match message.message_type() {
+            Type::MethodCall => true,
+            // The daemon sends signals of its own.
+            Type::Signal => message.header().interface().is_some_and(|name| *name == INTERFACE),
+            _ => false,
+        };
+        if is_its {
             let body: ByteBuf = message.body().deserialize()?;
-            let answer = handler.answer(&body).await?;
-            connection.reply(&message.header(), &Bytes::new(&answer)).await?;
+            if let Some(answer) = handler.answer(&body).await? {
+                connection.reply(&message.header(), &Bytes::new(&answer)).await?;
+            }
         }
     }
 }
@@ -135,14 +143,13 @@ struct Caller {
 impl Call for Caller {
     async fn call(&mut self, script: &mut Script) -> Result<()> {
         let body = Bytes::new(script.outgoing());
-        let call = self.connection.call_method(
-            self.to,
-            "/",
-            Some("org.hopcost.Exchange"),
-            "Exchange",
-            &body,
-        );
+        let call = self.connection.call_method(self.to, "/", Some(INTERFACE), "Exchange", &body);
         let answer: ByteBuf = call.await?.body().deserialize()?;
         script.incoming(&answer)
+    }
+
+    async fn send(&mut self, script: &mut Script) -> Result<()> {
+        let body = Bytes::new(script.outgoing());
+        Ok(self.connection.emit_signal(self.to, "/", INTERFACE, "Exchange", &body).await?)
     }
 }

@@ -27,7 +27,7 @@ impl Library for Http {
                 "about": "HTTP/1.1 requests with a body over one connection that is kept, by hyper on tokio",
                 "wakes": "the kernel wakes an end's epoll_wait(2); one thread per end",
                 "copies": "into and out of the kernel, and the headers of each request and response",
-                "limits": "none on a body",
+                "limits": "none on a body; each request is answered, so nothing goes one way",
                 "workloads": ["roundtrip"], "boundaries": ["process"], "waits": ["block"],
                 "payload": { "min": 1, "max": 16 << 20, "default": 64 },
                 "parameters": [{
@@ -85,7 +85,7 @@ async fn serve(
             let body =
                 request.into_body().collect().await.map_err(|error| error.to_string())?.to_bytes();
             let answer = handler.answer(&body).await.map_err(|why| why.to_string())?;
-            Ok::<_, String>(Response::new(Full::new(answer)))
+            Ok::<_, String>(Response::new(Full::new(answer.unwrap_or_default())))
         }
     });
     Ok(hyper::server::conn::http1::Builder::new()
