@@ -7,8 +7,8 @@ use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::subscriber::Subscriber;
 use iceoryx2::port::update_connections::UpdateConnections;
 use iceoryx2::prelude::*;
-use serde_json::json;
-use std::time::Instant;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
 
 type Service = ipc::Service;
 
@@ -20,18 +20,33 @@ struct Iceoryx2;
 
 impl Library for Iceoryx2 {
     fn describe() -> serde_json::Value {
-        json!({
-            "runtime": "rust+iceoryx2", "version": env!("CARGO_PKG_VERSION"), "libraries": { "iceoryx2": "0.10.0" },
-            "mechanisms": [{
-                "name": "iceoryx2", "family": "library",
+        let mechanism = |name: &str, limits: &str, payload: Value, queue: Option<Value>| {
+            let loses = queue.is_some();
+            json!({
+                "name": name, "family": "library", "loses": loses,
                 "about": "publish and subscribe in shared memory, and an event for each message where an end blocks",
                 "wakes": "wait=block: a datagram through a Unix socket per message; wait=spin: nobody",
                 "copies": "into shared memory; the receiver reads it there",
-                "limits": "a queue of 2 messages per subscriber, which holds up its sender when full, and the size that the publisher asks for",
-                "workloads": ["roundtrip", "load"], "boundaries": ["process"], "waits": ["block", "spin"],
-                "payload": { "min": 1, "max": 16 << 20, "default": 64 },
-                "parameters": [],
-            }],
+                "limits": format!("a queue per subscriber{limits}, and the size that the publisher asks for"),
+                "workloads": &["roundtrip", "load", "stream"][..if loses { 2 } else { 3 }],
+                "boundaries": ["process"], "waits": ["block", "spin"], "payload": payload,
+                "parameters": queue.into_iter().collect::<Vec<_>>(),
+            })
+        };
+        json!({
+            "runtime": "rust+iceoryx2", "version": env!("CARGO_PKG_VERSION"), "libraries": { "iceoryx2": "0.10.0" },
+            "mechanisms": [
+                mechanism(
+                    "iceoryx2", " of 2 messages, which holds up its sender when full",
+                    json!({ "min": 1, "max": 16 << 20, "default": 64 }), None,
+                ),
+                mechanism(
+                    "iceoryx2-dropping", ", of which the oldest message is dropped when full (safe overflow)",
+                    json!({ "min": 8, "max": 16 << 10, "default": 64 }),
+                    Some(json!({ "name": "queue", "values": ["256", "2"], "default": "256",
+                                 "about": "messages that a subscriber keeps; the library's default is 2" })),
+                ),
+            ],
         })
     }
 
@@ -48,14 +63,21 @@ impl Library for Iceoryx2 {
         let messages = |name: &str| -> Result<_> {
             let service =
                 node.service_builder(&ServiceName::new(name)?).publish_subscribe::<[u8]>();
-            // A full queue holds up the sender; by default the oldest message is dropped.
-            Ok(service.enable_safe_overflow(false).open_or_create()?)
+            // By default the oldest message of a full queue is dropped. Here it holds up its sender otherwise.
+            let queue: Option<usize> = ask.value("queue").parse().ok();
+            let service = service.enable_safe_overflow(queue.is_some());
+            // Acknowledgements have to find room while their receiver still sends.
+            let acknowledgements = if name == "caller" { ask.window() as usize } else { 0 };
+            let room = queue.unwrap_or(2).max(acknowledgements);
+            Ok(service.subscriber_max_buffer_size(room).open_or_create()?)
         };
         let events = |name: &str| -> Result<_> {
             Ok(node.service_builder(&ServiceName::new(name)?).event().open_or_create()?)
         };
+        let acknowledges = ask.workload == "stream" && !ask.is_caller;
+        let size = if acknowledges { size_of::<u64>() } else { ask.size };
         let publisher =
-            messages(other)?.publisher_builder().initial_max_slice_len(ask.size).create()?;
+            messages(other)?.publisher_builder().initial_max_slice_len(size).create()?;
         let subscriber = messages(own)?.subscriber_builder().create()?;
         let (notifier, listener) = match ask.wait.as_str() {
             "spin" => (None, None),
@@ -123,5 +145,15 @@ impl Link for Shared {
                 listener.blocking_wait(|_| {}).map_err(told)?;
             }
         }
+    }
+
+    fn is_there(&mut self, wait: Duration) -> Result<bool> {
+        let begun = Instant::now();
+        while !self.subscriber.has_samples()? && begun.elapsed() < wait {
+            if let Some(listener) = &mut self.listener {
+                listener.timed_wait(|_| {}, wait).map_err(told)?;
+            }
+        }
+        Ok(self.subscriber.has_samples()?)
     }
 }
