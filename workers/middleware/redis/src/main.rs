@@ -25,7 +25,7 @@ impl Library for Redis {
                 "wakes": "the server wakes the receiver; each message wakes the server once or twice",
                 "copies": "into and out of the kernel twice, and in the server",
                 "limits": "512 MB a message; the server has one thread for all commands",
-                "workloads": ["roundtrip", "load"], "boundaries": ["process"], "waits": ["block"],
+                "workloads": ["roundtrip", "load", "stream"], "boundaries": ["process"], "waits": ["block"],
                 "payload": { "min": 1, "max": 16 << 20, "default": 64 },
                 "parameters": [
                     { "name": "command", "values": ["list", "pubsub", "stream"], "default": "list",
@@ -68,7 +68,11 @@ impl Library for Redis {
                 redis::cmd("SUBSCRIBE").arg(own).exec(&mut subscribed)?;
                 Box::new(Messages(PubSub { link, subscribed, other }))
             }
-            "stream" => Box::new(Messages(Stream { link, own, other, last: "0".to_owned() })),
+            "stream" => {
+                // What goes one way may wait there for its receiver.
+                let kept = if ask.workload == "roundtrip" { 1_000 } else { 1_000_000 };
+                Box::new(Messages(Stream { link, own, other, kept, last: "0".to_owned() }))
+            }
             _ => Box::new(Messages(List { link, own, other })),
         })
     }
@@ -138,13 +142,14 @@ struct Stream {
     link: Connection,
     own: &'static str,
     other: &'static str,
+    kept: u64,
     last: String,
 }
 
 impl Link for Stream {
     fn send(&mut self, message: &[u8]) -> Result<()> {
         let mut command = redis::cmd("XADD");
-        command.arg(self.other).arg(&["MAXLEN", "~", "1000", "*", "m"]).arg(message);
+        command.arg(self.other).arg(&["MAXLEN", "~"]).arg(self.kept).arg(&["*", "m"]).arg(message);
         Ok(command.exec(&mut self.link)?)
     }
 
