@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hopcost_probe::trace::refused;
 use serde_json::Value;
 
-use crate::runtimes::has_zeromq;
+use crate::runtimes::has_library;
 use crate::support::{Home, cross, measured, rows_of};
 
 /// Far more than a hop over a pipe varies by from round to round.
@@ -44,7 +44,7 @@ fn a_known_delay_stands_beside_a_pipe_in_its_own_segment() {
 fn the_threads_of_a_library_are_cut_too() {
     let home = Home::alone();
     assert_eq!(refused(0), None, "this test needs root and the kernel's tracepoints");
-    if has_zeromq(&home) {
+    if has_library(&home, "zeromq") {
         let asked = ["explain", "zeromq?place=same-cpu&runtime=c+zeromq", "--budget", "4s"];
         home.expect(&asked, measured());
         let json = home.json(&["report", "last", "--format", "json"]);

@@ -12,23 +12,32 @@
 static const char configuration[] =
     "<Domain><General><Interfaces><NetworkInterface name='lo' multicast='false'/></Interfaces>"
     "<AllowMulticast>false</AllowMulticast></General><Discovery><ParticipantIndex>auto</ParticipantIndex>"
-    "<Peers><Peer address='127.0.0.1'/></Peers></Discovery></Domain>";
+    "<MaxAutoParticipantIndex>20</MaxAutoParticipantIndex><Peers><Peer address='127.0.0.1'/></Peers></Discovery></Domain>";
+
+#define COMMON "'family':'library','carrier':'udp','boundaries':['process'],'waits':['block']," \
+    "'wakes':'the kernel wakes a receive thread, and that the thread that waits'," \
+    "'copies':'into and out of the kernel, and into and out of the encoded message','parameters':[" \
+    "{'name':'receive','values':['waitset','listener'],'default':'waitset'," \
+    "'about':'by a waitset, or by a listener on the receive thread, which signals a condition'}"
+#define WRITE_AND_TAKE "'about':'dds_write and dds_take of a sequence of bytes, by Eclipse Cyclone"
+#define LIMITS "'limits':'fragments of 64 KiB; a domain number of this trial"
 
 const char *describe(void) {
     return "'runtime':'c+dds','version':'1','libraries':{'Cyclone DDS':'" DDS_VERSION "'},'mechanisms':["
-           "{'name':'dds','family':'library','carrier':'udp','about':'dds_write and dds_take of a sequence of bytes, by Eclipse Cyclone',"
-           "'workloads':['roundtrip'],'boundaries':['process'],'waits':['block'],"
-           "'payload':{'min':1,'max':1048576,'default':64},"
-           "'wakes':'the kernel wakes a receive thread, and that the thread that waits',"
-           "'copies':'into and out of the kernel, and into and out of the encoded message',"
-           "'limits':'fragments of 64 KiB; a domain number of this trial','parameters':["
-           "{'name':'receive','values':['waitset','listener'],'default':'waitset',"
-           "'about':'by a waitset, or by a listener on the receive thread, which signals a condition'}]}]";
+           "{'name':'dds'," WRITE_AND_TAKE "','workloads':['roundtrip','load','stream'],"
+           "'payload':{'min':1,'max':1048576,'default':64},'senders':{'whole_bytes':1048576}," LIMITS "'," COMMON "]},"
+           "{'name':'dds-dropping'," WRITE_AND_TAKE ", which keeps the last ones','workloads':['roundtrip','load'],"
+           "'payload':{'min':8,'max':1048576,'default':64},'loses':true,"
+           LIMITS "; the oldest message of a full history is dropped, and nobody is told'," COMMON
+           ",{'name':'queue','values':['256','1'],'default':'256',"
+           "'about':'messages that a writer and a reader keep (KEEP_LAST); the default of DDS is 1'}]}]";
 }
 
 struct link {
     dds_entity_t writer, reader, waitset;
     int listens, came; /* came: by the listener */
+    int others;        /* ends that this one exchanges messages with */
+    int is_numbered;
     pthread_mutex_t mutex;
     pthread_cond_t cond;
 };
@@ -53,6 +62,9 @@ void *open_end(const struct ask *ask) {
     pthread_mutex_init(&link->mutex, NULL);
     pthread_cond_init(&link->cond, NULL);
     link->listens = !strcmp(value(ask, "receive"), "listener");
+    link->others = ask->is_caller ? 1 : ask->senders;
+    int queue = atoi(value(ask, "queue")); /* 0: what is full holds up the writer */
+    link->is_numbered = queue || ask->senders > 1;
     /* A domain has ports of its own, 250 for each. */
     dds_entity_t participant = checked(dds_create_participant(ask->port % 200 + 1, NULL, NULL), "dds_create_participant");
     dds_entity_t topics[2];
@@ -61,7 +73,7 @@ void *open_end(const struct ask *ask) {
                              "dds_create_topic");
     dds_qos_t *qos = dds_create_qos();
     dds_qset_reliability(qos, DDS_RELIABILITY_RELIABLE, DDS_SECS(10));
-    dds_qset_history(qos, DDS_HISTORY_KEEP_ALL, 0);
+    dds_qset_history(qos, queue ? DDS_HISTORY_KEEP_LAST : DDS_HISTORY_KEEP_ALL, queue);
     dds_listener_t *listener = dds_create_listener(link);
     dds_lset_data_available(listener, came);
     link->writer = checked(dds_create_writer(participant, topics[!ask->is_caller], qos, NULL), "dds_create_writer");
@@ -82,10 +94,16 @@ void meet(void *end) {
         dds_subscription_matched_status_t received = {0};
         checked(dds_get_publication_matched_status(link->writer, &sent), "dds_get_publication_matched_status");
         checked(dds_get_subscription_matched_status(link->reader, &received), "dds_get_subscription_matched_status");
-        if (sent.current_count == 1 && received.current_count == 1) return;
+        if ((int)sent.current_count == link->others && (int)received.current_count == link->others) return;
         dds_sleepfor(DDS_MSECS(1));
     }
     give_up("the other end was not found within 10 s");
+}
+
+int is_there(void *end, int milliseconds) {
+    struct link *link = end;
+    if (!link->is_numbered) return -1;
+    return checked(dds_waitset_wait(link->waitset, NULL, 0, DDS_MSECS(milliseconds)), "dds_waitset_wait") > 0;
 }
 
 void send_message(void *end, const void *message, size_t size) {
