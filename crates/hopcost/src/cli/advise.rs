@@ -1,5 +1,7 @@
 //! `hopcost advise`: which mechanism meets the requirements, measured now or read from a stored run.
 
+use std::ffi::OsString;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hopcost_model::units::{parse_duration_ns, parse_size};
 use hopcost_model::{
@@ -12,12 +14,12 @@ use hopcost_read::results::{AdviceRequest, SortedBy};
 use super::exit::{self, usage};
 use super::measured::MeasuredArgs;
 use super::shown::{Printed, Shown};
-use super::subcommand::{Called, Subcommand};
 use super::{host, runs};
 use crate::run::runtimes::Runtimes;
 
 /// Recommend a mechanism for a message size, a rate and limits
 #[derive(clap::Args)]
+#[command(mut_arg("budget", |arg| arg.default_value("60s")))]
 pub struct Args {
     /// What to choose among: pipe, 'unix-*', 'tcp?nodelay=off' [default: every mechanism]
     #[arg(value_name = "CASE", conflicts_with = "run")]
@@ -78,20 +80,16 @@ fn between() -> impl TypedValueParser<Value = Boundary> {
     words.try_map(|word| word.parse::<Boundary>())
 }
 
-impl Subcommand for Args {
-    const NAME: &str = "advise";
-    const BUDGET: Option<&str> = Some("60s");
-    const AXES: &[&str] = &["payload", "rate", "runtime"];
-
+impl Args {
     /// Measures or reads, and shows what to use.
-    fn run(&self, called: &Called) -> anyhow::Result<u8> {
+    pub fn run(&self, words: &[OsString]) -> anyhow::Result<u8> {
         let request = request(self)?;
         self.shown.ensure_answer(&Advice::default())?;
         let (path, cut_off) = match &self.run {
             Some(run) => (runs::find(run)?, None),
             None => {
                 let plan = |runtimes: &Runtimes| plan(self, &request, runtimes);
-                let measured = self.measured.run(&called.words, plan)?;
+                let measured = self.measured.run(words, plan)?;
                 (measured.path, measured.cut_off)
             }
         };
@@ -147,7 +145,7 @@ fn placement(asked: Option<&str>) -> anyhow::Result<Option<Placement>> {
 
 /// The cases that may meet the request.
 fn plan(args: &Args, request: &AdviceRequest, runtimes: &Runtimes) -> anyhow::Result<Plan> {
-    let mut ask = Ask { selectors: args.selectors.clone(), ..args.measured.ask(Args::BUDGET) };
+    let mut ask = Ask { selectors: args.selectors.clone(), ..args.measured.ask() };
     ask.axes.extend(args.wait.clone().map(|waits| ("wait", vec![waits])));
     let machine = host::machine(&args.measured.cpus)?;
     let plan = hopcost_plan::advice(&ask, request, &runtimes.catalog(), &machine).map_err(usage)?;

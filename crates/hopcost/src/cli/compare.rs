@@ -3,30 +3,29 @@
 
 use std::ffi::OsString;
 
+use hopcost_model::units::parse_duration_ns;
+
 pub use super::compare_args::Args;
-use super::compare_args::{is_case, plan};
+use super::compare_args::{BUDGET, is_case, plan};
 use super::exit::{self, usage};
 use super::measured::{MeasuredArgs, prepare};
-use super::subcommand::{Called, Subcommand};
 use super::{compare_along, compare_runs, runs};
 use crate::run::runtimes::Runtimes;
 
-impl Subcommand for Args {
-    const NAME: &str = "compare";
-    const BUDGET: Option<&str> = Some("20s");
-
+impl Args {
     /// Compares stored runs, or measures.
-    fn run(&self, called: &Called) -> anyhow::Result<u8> {
+    pub fn run(&self, words: &[OsString]) -> anyhow::Result<u8> {
         if let Some(along) = &self.along {
-            return compare_along::run(self, along, &called.words);
+            return compare_along::run(self, along, words);
         }
         if self.is_live() {
-            return live(self, &called.words);
+            return live(self, words);
         }
         if let Some((key, _)) = self.axes.0.iter().find(|(_, values)| !values.is_empty()) {
             return Err(usage(format!("--{key} goes with --live: stored runs have their cases")));
         }
-        if self.measured != MeasuredArgs::default() {
+        let budget = parse_duration_ns(BUDGET).ok();
+        if self.measured != (MeasuredArgs { budget, ..MeasuredArgs::default() }) {
             return Err(usage(
                 "--budget, --measure, --seed, --cpus, --worker, --out, --interval and --progress go with \
                  --live: stored runs have their own",

@@ -15,7 +15,6 @@ use super::exit::{self, ensure, usage};
 use super::measured::prepare;
 use super::run::with;
 use super::shown::Printed;
-use super::subcommand::Subcommand;
 use super::{compare_runs, output, progress, runs};
 use crate::about;
 
@@ -57,7 +56,7 @@ pub fn run(args: &Args, along: &str, words: &[OsString]) -> anyhow::Result<u8> {
     prepare()?;
     let directory = directory(args)?;
     let asked = able.len();
-    let budget = args.measured.budget_ns(Args::BUDGET).map_or(String::new(), progress::budget);
+    let budget = args.measured.budget.map_or(String::new(), progress::budget);
     let (mut tried, mut rest) = (able.clone(), able.into_iter());
     // Those that are asked for first, then those between which one overtakes the other.
     let mut next = |found: &[Results]| {

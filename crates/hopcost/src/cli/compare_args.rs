@@ -13,12 +13,15 @@ use super::input::percent;
 use super::measured::{AxisArgs, MeasuredArgs};
 use super::run::with;
 use super::shown::{Shown, statistic};
-use super::subcommand::Subcommand;
 use super::{host, output};
 use crate::run::runtimes::{Found, Runtimes};
 
+/// Time for cases that are measured.
+pub const BUDGET: &str = "20s";
+
 /// Report which is faster, stored runs or cases side by side; fail CI if slower
 #[derive(clap::Args)]
+#[command(mut_arg("budget", |arg| arg.default_value(BUDGET)))]
 #[command(override_usage = "hopcost compare [OPTIONS] OLD NEW... | OLD... -- NEW...
        hopcost compare [OPTIONS] {--live | --along AXIS=FROM..TO | --worker OLD --worker NEW} CASE...")]
 pub struct Args {
@@ -138,7 +141,7 @@ pub fn plan(args: &Args, what: &[String], runtimes: &Runtimes) -> anyhow::Result
         [case] => of_two_workers(args, case, runtimes)?,
         _ => what.to_vec(),
     };
-    let ask = Ask { selectors, axes: args.axes.0.clone(), ..args.measured.ask(Args::BUDGET) };
+    let ask = Ask { selectors, axes: args.axes.0.clone(), ..args.measured.ask() };
     let machine = host::machine(&args.measured.cpus)?;
     let compared = ComparisonPlan { margin: args.margin() };
     let plan = hopcost_plan::comparison(&ask, compared, &runtimes.catalog(), &machine);

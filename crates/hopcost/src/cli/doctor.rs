@@ -13,7 +13,6 @@ use hopcost_read::results::{Checkup, Right};
 
 use super::exit::{self, usage};
 use super::shown::{Printed, Shown};
-use super::subcommand::{Called, Subcommand};
 use super::{host, judge, output};
 use crate::about;
 use crate::run::doctor::{self, Measured};
@@ -32,11 +31,9 @@ pub struct Args {
     self_test: bool,
 }
 
-impl Subcommand for Args {
-    const NAME: &str = "doctor";
-
+impl Args {
     /// Measures, and prints what was found.
-    fn run(&self, _: &Called) -> anyhow::Result<u8> {
+    pub fn run(&self) -> anyhow::Result<u8> {
         if self.self_test {
             return judge::self_test();
         }

@@ -1,5 +1,7 @@
 //! `hopcost explain`: where the time of a hop goes, by the kernel's events.
 
+use std::ffi::OsString;
+
 use hopcost_model::Plan;
 use hopcost_plan::Ask;
 
@@ -7,11 +9,11 @@ use super::exit::{ensure, usage};
 use super::host;
 use super::measured::{AxisArgs, MeasuredArgs};
 use super::shown::Shown;
-use super::subcommand::{Called, Subcommand};
 use crate::run::runtimes::Runtimes;
 
 /// Break a round trip down into its parts, from kernel events (as root)
 #[derive(clap::Args)]
+#[command(mut_arg("budget", |arg| arg.default_value("30s")))]
 pub struct Args {
     /// A case, or two to compare: `pipe`, `'unix-stream?place=same-cpu'`, `'wake/pipe?gap=1ms'`
     #[arg(value_name = "CASE", num_args = 1..=2, required = true)]
@@ -24,26 +26,20 @@ pub struct Args {
     shown: Shown,
 }
 
-impl Subcommand for Args {
-    const NAME: &str = "explain";
-    const BUDGET: Option<&str> = Some("30s");
-
+impl Args {
     /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
-    fn run(&self, called: &Called) -> anyhow::Result<u8> {
+    pub fn run(&self, words: &[OsString]) -> anyhow::Result<u8> {
         self.shown.ensure_run()?;
         ensure(self.cases.len() <= 2, "want one case or two")?;
-        let measured = self.measured.run(&called.words, |runtimes| planned(self, runtimes))?;
+        let measured = self.measured.run(words, |runtimes| planned(self, runtimes))?;
         self.shown.show_measured(&measured)
     }
 }
 
 /// Resolves the command line into a plan, if the kernel's events can be recorded here.
 fn planned(args: &Args, runtimes: &Runtimes) -> anyhow::Result<Plan> {
-    let ask = Ask {
-        selectors: args.cases.clone(),
-        axes: args.axes.0.clone(),
-        ..args.measured.ask(Args::BUDGET)
-    };
+    let ask =
+        Ask { selectors: args.cases.clone(), axes: args.axes.0.clone(), ..args.measured.ask() };
     let machine = host::machine(&args.measured.cpus)?;
     let plan = hopcost_plan::explanation(&ask, &runtimes.catalog(), &machine);
     let plan = plan.map_err(usage)?;

@@ -12,7 +12,6 @@ use hopcost_read::results::Results;
 use hopcost_read::stored;
 
 use super::exit::{self, usage};
-use super::subcommand::{Called, Subcommand};
 use super::{output, runs};
 use crate::run::scratch::Scratch;
 use crate::run::trust;
@@ -54,11 +53,9 @@ struct Words {
     words: Vec<OsString>,
 }
 
-impl Subcommand for Args {
-    const NAME: &str = "fleet";
-
+impl Args {
     /// Does what is asked.
-    fn run(&self, _: &Called) -> anyhow::Result<u8> {
+    pub fn run(&self) -> anyhow::Result<u8> {
         match &self.command {
             What::Run(of) => drive("run", &of.words),
             What::Report(of) => drive("report", &of.words),

@@ -3,8 +3,6 @@
 use clap::{Arg, Command};
 use hopcost_model::Axis;
 
-use super::subcommand::Subcommand;
-
 /// Options under headings; the others come first.
 const HEADINGS: [(&str, &str); 4] = [
     ("Time", "rounds budget measure operations seed runs interval progress"),
@@ -18,9 +16,14 @@ const RARE: &str = "table across summary measure operations seed sentence percen
 /// Options up to which a command needs neither.
 const FEW: usize = 14;
 
+/// The axes that the short help of a command shows; elsewhere a case spells them.
+const AXES: [(&str, &str); 2] =
+    [("run", "payload place wait runtime"), ("advise", "payload rate runtime")];
+
 /// A subcommand with its options in order.
-pub fn of<S: Subcommand>() -> Command {
-    let command = S::augment_args(Command::new(S::NAME)).hide(S::IS_HIDDEN);
+pub fn ordered(command: Command) -> Command {
+    let axes = AXES.iter().find(|(name, _)| *name == command.get_name());
+    let axes = axes.map_or("", |(_, axes)| axes);
     let is_long = command.get_arguments().count() > FEW;
     let has = |list: &str, name: &str| list.split(' ').any(|word| word == name);
     command.mut_args(|arg| {
@@ -28,22 +31,18 @@ pub fn of<S: Subcommand>() -> Command {
         let heading = HEADINGS.iter().position(|(_, names)| has(names, &name));
         let is_rare = heading.is_some_and(|at| at > 1)
             || has(RARE, &name)
-            || Axis::of_key(&name).is_some() && !S::AXES.contains(&name.as_str());
-        let default = S::BUDGET.filter(|_| name == "budget");
-        let default = default.map_or(String::new(), |of| format!(" [default: {of}]"));
+            || Axis::of_key(&name).is_some() && !has(axes, &name);
         let heading = heading.filter(|_| is_long).map(|at| HEADINGS[at].0);
-        brief(arg, &default).hide_short_help(is_long && is_rare).help_heading(heading)
+        brief(arg).hide_short_help(is_long && is_rare).help_heading(heading)
     })
 }
 
-/// The short help is the first part of the long one; both end with the default.
-fn brief(arg: Arg, default: &str) -> Arg {
+/// The short help is the first part of the long one.
+fn brief(arg: Arg) -> Arg {
     let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
     let end = [". ", "; "].into_iter().filter_map(|end| help.find(end)).min();
     match end.filter(|_| arg.get_long_help().is_none()) {
-        Some(end) => {
-            arg.help(format!("{}{default}", &help[..end])).long_help(format!("{help}{default}"))
-        }
+        Some(end) => arg.help(help[..end].to_owned()).long_help(help),
         None => arg,
     }
 }

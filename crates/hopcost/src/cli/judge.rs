@@ -10,12 +10,12 @@ use hopcost_read::results::{Results, Ruling};
 use super::exit::{self, usage};
 use super::measured::MeasuredArgs;
 use super::shown::{Printed, Shown};
-use super::subcommand::{Called, Subcommand};
 use super::{host, input, runs};
 use crate::run::runtimes::Runtimes;
 
 /// Check published claims about costs on this machine
 #[derive(clap::Args, Default)]
+#[command(mut_arg("budget", |arg| arg.default_value("10m")))]
 pub struct Args {
     /// Claims files: TOML files (docs/claims.md), or names of hopcost's own
     #[arg(required = true, value_name = "CLAIMS")]
@@ -42,13 +42,10 @@ pub struct Args {
     shown: Shown,
 }
 
-impl Subcommand for Args {
-    const NAME: &str = "judge";
-    const BUDGET: Option<&str> = Some("10m");
-
+impl Args {
     /// Measures what the claims need, or takes a stored run, and judges.
-    fn run(&self, called: &Called) -> anyhow::Result<u8> {
-        let (gate, verdict) = judged(self, &called.words)?;
+    pub fn run(&self, words: &[OsString]) -> anyhow::Result<u8> {
+        let (gate, verdict) = judged(self, words)?;
         Ok(gate.unwrap_or(verdict))
     }
 }
@@ -88,7 +85,7 @@ fn claims(name: &str) -> anyhow::Result<SuiteSource> {
 }
 
 fn plan(args: &Args, files: &[SuiteSource], runtimes: &Runtimes) -> anyhow::Result<Plan> {
-    let ask = Ask { rounds: args.rounds, ..args.measured.ask(Args::BUDGET) };
+    let ask = Ask { rounds: args.rounds, ..args.measured.ask() };
     let machine = host::machine(&args.measured.cpus)?;
     hopcost_plan::judging(&ask, files, &args.question, &runtimes.catalog(), &machine).map_err(usage)
 }

@@ -6,7 +6,6 @@ use hopcost_view::mechanisms;
 
 use super::host;
 use super::output::{self, Format};
-use super::subcommand::{Called, Subcommand};
 use crate::run::reference::Machine;
 use crate::run::runtimes::Runtimes;
 
@@ -24,11 +23,9 @@ pub struct Args {
     suites: bool,
 }
 
-impl Subcommand for Args {
-    const NAME: &str = "list";
-
+impl Args {
     /// Lists every mechanism, and the other runtimes.
-    fn run(&self, _: &Called) -> anyhow::Result<u8> {
+    pub fn run(&self) -> anyhow::Result<u8> {
         if self.suites {
             return output::print(&suites()?);
         }

@@ -91,20 +91,15 @@ impl MeasuredArgs {
         Live { interval, is_json: self.progress.is_some() }
     }
 
-    /// What is asked of the planner by them, and by the budget of a command that has one by default.
-    pub fn ask(&self, default: Option<&str>) -> Ask {
+    /// What is asked of the planner by them.
+    pub fn ask(&self) -> Ask {
         Ask {
-            budget_ns: self.budget_ns(default),
+            budget_ns: self.budget,
             measure_ns: self.measure,
             seed: self.seed.unwrap_or_else(|| about::random() >> 32),
             cpus: self.cpus.clone(),
             ..Ask::default()
         }
-    }
-
-    /// The budget, or that of a command that has one by default.
-    pub fn budget_ns(&self, default: Option<&str>) -> Option<u64> {
-        self.budget.or_else(|| parse_duration_ns(default?).ok())
     }
 
     /// Prepares, plans and measures into the file of `--out`.

@@ -25,7 +25,6 @@ mod runs;
 mod session;
 mod show;
 mod shown;
-mod subcommand;
 mod trial;
 mod worker;
 
@@ -33,11 +32,9 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{ArgMatches, Command, CommandFactory, Parser};
+use clap::{Command, CommandFactory, FromArgMatches, Parser};
 use hopcost_plan::{SHIPPED, nearest};
 use hopcost_probe::{mechanism, sys};
-
-use subcommand::{Called, Subcommand};
 
 /// Measure what it costs to pass a message; with no arguments: this machine, about a minute
 ///
@@ -51,47 +48,57 @@ use subcommand::{Called, Subcommand};
     after_long_help = "Exit codes: 0 fine, 1 runtime error or a case failed, 2 usage or bad input, \
 3 invalid measurement, 4 with --fail-if-slower or --gate: slower or a failed claim, 5 with --strict: undecided, 6 not comparable, 130 interrupted (finished trials are kept)."
 )]
-struct Cli {}
-
-/// A subcommand in the list.
-struct Entry {
-    name: &'static str,
-    command: fn() -> Command,
-    run: fn(&ArgMatches, &Called) -> anyhow::Result<u8>,
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Subcommand>,
 }
 
-impl Entry {
-    const fn of<S: Subcommand>() -> Self {
-        Self { name: S::NAME, command: help::of::<S>, run: run::<S> }
+#[derive(clap::Subcommand)]
+enum Subcommand {
+    Run(run::Args),
+    List(list::Args),
+    Show(show::Args),
+    Report(report::Args),
+    Compare(compare::Args),
+    Advise(advise::Args),
+    Explain(explain::Args),
+    Fleet(fleet::Args),
+    Judge(judge::Args),
+    Doctor(doctor::Args),
+    #[command(hide = true)]
+    Completions(reference::Shell),
+    #[command(hide = true)]
+    Reference(reference::Args),
+    #[command(hide = true)]
+    Trial(trial::Args),
+    Worker(worker::Args),
+}
+
+impl Subcommand {
+    /// Does it, and returns the exit code; the words of the command line are stored with what is measured.
+    fn run(&self, words: &[OsString]) -> anyhow::Result<u8> {
+        match self {
+            Self::Run(args) => args.run(words),
+            Self::List(args) => args.run(),
+            Self::Show(args) => args.run(),
+            Self::Report(args) => args.run(),
+            Self::Compare(args) => args.run(words),
+            Self::Advise(args) => args.run(words),
+            Self::Explain(args) => args.run(words),
+            Self::Fleet(args) => args.run(),
+            Self::Judge(args) => args.run(words),
+            Self::Doctor(args) => args.run(),
+            Self::Completions(args) => args.run(command()),
+            Self::Reference(args) => args.run(command()),
+            Self::Trial(args) => args.run(),
+            Self::Worker(args) => args.run(),
+        }
     }
 }
 
-/// All of them, in the order of the help.
-static ALL: [Entry; 14] = [
-    Entry::of::<run::Args>(),
-    Entry::of::<list::Args>(),
-    Entry::of::<show::Args>(),
-    Entry::of::<report::Args>(),
-    Entry::of::<compare::Args>(),
-    Entry::of::<advise::Args>(),
-    Entry::of::<explain::Args>(),
-    Entry::of::<fleet::Args>(),
-    Entry::of::<judge::Args>(),
-    Entry::of::<doctor::Args>(),
-    Entry::of::<reference::Shell>(),
-    Entry::of::<reference::Args>(),
-    Entry::of::<trial::Args>(),
-    Entry::of::<worker::Args>(),
-];
-
 /// The command line as it is parsed and shown.
 fn command() -> Command {
-    Cli::command().subcommands(ALL.iter().map(|entry| (entry.command)()))
-}
-
-fn run<S: Subcommand>(matches: &ArgMatches, called: &Called) -> anyhow::Result<u8> {
-    let args = S::from_arg_matches(matches);
-    args.map_err(|error| exit::usage(one_line(&error)))?.run(called)
+    Cli::command().mut_subcommands(help::ordered)
 }
 
 const VERSION: &str = concat!(
@@ -133,22 +140,17 @@ pub fn main() -> ExitCode {
         return ExitCode::from(exit::USAGE);
     }
     let words = arguments(&command());
-    let matches = match command().try_get_matches_from(&words) {
-        Ok(matches) => matches,
+    let matches = command().try_get_matches_from(&words);
+    let cli = match matches.and_then(|matches| Cli::from_arg_matches(&matches)) {
+        Ok(cli) => cli,
         Err(error) if is_help(&error) => error.exit(),
         Err(error) => {
             output::say(&format!("hopcost: {}", one_line(&error)));
             return ExitCode::from(exit::USAGE);
         }
     };
-    let called = Called { words, command };
-    let asked = matches.subcommand();
-    let asked = asked.and_then(|(name, of)| Some((ALL.iter().find(|one| one.name == name)?, of)));
-    let result = match asked {
-        None => run::Args::default().run(&called),
-        Some((entry, matches)) => (entry.run)(matches, &called),
-    };
-    match result {
+    let asked = cli.command.unwrap_or_else(|| Subcommand::Run(run::Args::default()));
+    match asked.run(&words) {
         Ok(code) => ExitCode::from(code),
         Err(error) if output::is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {

@@ -4,8 +4,7 @@
 use clap::{Command, ValueEnum};
 use hopcost_model::Code;
 
-use super::subcommand::{Called, Subcommand};
-use super::{exit, output};
+use super::output;
 
 /// Print a reference: the command line (also as a man page), mechanisms, findings or tables
 #[derive(clap::Args)]
@@ -37,26 +36,19 @@ pub struct Shell {
     shell: clap_complete::Shell,
 }
 
-impl Subcommand for Shell {
-    const NAME: &str = "completions";
-    const IS_HIDDEN: bool = true;
-
-    fn run(&self, called: &Called) -> anyhow::Result<u8> {
+impl Shell {
+    pub fn run(&self, mut command: Command) -> anyhow::Result<u8> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut (called.command)(), "hopcost", &mut script);
-        output::write(&script, None)?;
-        Ok(exit::OK)
+        clap_complete::generate(self.shell, &mut command, "hopcost", &mut script);
+        output::print(&String::from_utf8(script)?)
     }
 }
 
-impl Subcommand for Args {
-    const NAME: &str = "reference";
-    const IS_HIDDEN: bool = true;
-
-    fn run(&self, called: &Called) -> anyhow::Result<u8> {
+impl Args {
+    pub fn run(&self, command: Command) -> anyhow::Result<u8> {
         output::print(&match self.topic {
-            Topic::Cli => command_line((called.command)()),
-            Topic::Man => man((called.command)()),
+            Topic::Cli => command_line(command),
+            Topic::Man => man(command),
             Topic::Mechanisms => mechanisms(),
             Topic::Findings => findings(),
             Topic::Tables => tables(),

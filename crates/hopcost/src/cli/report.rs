@@ -7,7 +7,6 @@ use super::exit::{self, ensure, usage};
 use super::output::{self, Format};
 use super::runs;
 use super::shown::{Printed, Shown};
-use super::subcommand::{Called, Subcommand};
 
 /// Show a stored run again, as text, JSON, CSV, Markdown or HTML
 #[derive(clap::Args)]
@@ -27,11 +26,9 @@ pub struct Args {
     layout: Option<String>,
 }
 
-impl Subcommand for Args {
-    const NAME: &str = "report";
-
+impl Args {
     /// Shows a stored run.
-    fn run(&self, _: &Called) -> anyhow::Result<u8> {
+    pub fn run(&self) -> anyhow::Result<u8> {
         let is_csv = self.shown.format() == Format::Csv;
         ensure(is_csv || !self.samples, "--samples goes with --format csv")?;
         ensure(is_csv || self.layout.is_none(), "--layout goes with --format csv")?;

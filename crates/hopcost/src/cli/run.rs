@@ -1,6 +1,7 @@
 //! `hopcost run`, and `hopcost` alone: plan, measure, read back, show.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,7 +15,6 @@ use super::measured::{AxisArgs, MeasuredArgs, prepare};
 use super::peer::{self, PeerArgs};
 use super::session::{begun, program};
 use super::shown::Shown;
-use super::subcommand::{Called, Subcommand};
 use super::{host, input};
 use crate::run::peer::near::Peer;
 use crate::run::runtimes::Runtimes;
@@ -61,12 +61,9 @@ fn not_resumed() -> impl Iterator<Item = &'static str> {
     others.split(' ').chain(AXES.iter().map(|axis| axis.key))
 }
 
-impl Subcommand for Args {
-    const NAME: &str = "run";
-    const AXES: &[&str] = &["payload", "place", "wait", "runtime"];
-
+impl Args {
     /// Plans, measures, reads back and shows; the words of the command line are stored with the run.
-    fn run(&self, called: &Called) -> anyhow::Result<u8> {
+    pub fn run(&self, words: &[OsString]) -> anyhow::Result<u8> {
         let MeasuredArgs { budget, cpus, out, .. } = &self.measured;
         let runtimes = self.measured.runtimes();
         let budget = budget.map(Duration::from_nanos);
@@ -83,7 +80,7 @@ impl Subcommand for Args {
         let session = match &self.resume {
             Some(spec) => Session::resume(spec, native, runtimes)?,
             None => {
-                let (about, mut setup) = begun(&called.words, native, runtimes)?;
+                let (about, mut setup) = begun(words, native, runtimes)?;
                 setup.peer = self.peer.start(cpus, budget)?;
                 let plan = plan(self, &setup.runtimes, setup.peer.as_ref())?;
                 Session::begin(setup, &about, plan, out.as_deref())?
@@ -106,7 +103,7 @@ fn plan(args: &Args, runtimes: &Runtimes, peer: Option<&Peer>) -> anyhow::Result
         axes: args.axes.0.clone(),
         rounds: args.rounds,
         operations: args.operations,
-        ..args.measured.ask(Args::BUDGET)
+        ..args.measured.ask()
     };
     let mut workers = Vec::new();
     for (path, found) in args.measured.worker.iter().zip(runtimes.named()) {

@@ -4,7 +4,6 @@ use hopcost_probe::mechanism;
 
 use super::exit::usage;
 use super::output;
-use super::subcommand::{Called, Subcommand};
 use crate::run::runtimes::Runtimes;
 
 /// Show what a mechanism does and what its number contains
@@ -17,11 +16,9 @@ pub struct Args {
     worker: Vec<std::path::PathBuf>,
 }
 
-impl Subcommand for Args {
-    const NAME: &str = "show";
-
+impl Args {
     /// Shows one mechanism, in Rust and in every other runtime that is here.
-    fn run(&self, _: &Called) -> anyhow::Result<u8> {
+    pub fn run(&self) -> anyhow::Result<u8> {
         let name = self.mechanism.split(':').next().unwrap_or_default();
         let runtimes = Runtimes::new(self.worker.clone()).facts();
         let facts = mechanism::find(name).map(|row| row.facts());

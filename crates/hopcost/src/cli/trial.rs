@@ -7,7 +7,6 @@ use hopcost_plan::{Machine, TRACED_MAX};
 
 use super::exit::{self, usage};
 use super::peer::PeerArgs;
-use super::subcommand::{Called, Subcommand};
 use super::{host, output};
 use crate::run::peer::first_cpu;
 use crate::run::peer::near::Peer;
@@ -51,12 +50,9 @@ pub struct Args {
     peer: PeerArgs,
 }
 
-impl Subcommand for Args {
-    const NAME: &str = "trial";
-    const IS_HIDDEN: bool = true;
-
+impl Args {
     /// Runs one trial.
-    fn run(&self, _: &Called) -> anyhow::Result<u8> {
+    pub fn run(&self) -> anyhow::Result<u8> {
         let case: Case = self.case.parse().map_err(usage)?;
         let setup = Setup::new("trial", Program::own()?, Runtimes::new(self.worker.clone()));
         let mut setup = setup.map_err(usage)?;

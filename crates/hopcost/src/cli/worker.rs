@@ -6,7 +6,6 @@ use anyhow::ensure;
 use hopcost_probe::interrupt;
 
 use super::exit::{self, usage};
-use super::subcommand::{Called, Subcommand};
 use super::{host, output};
 use crate::run::check::{self, Check};
 use crate::run::install;
@@ -48,11 +47,9 @@ enum What {
     },
 }
 
-impl Subcommand for Args {
-    const NAME: &str = "worker";
-
+impl Args {
     /// Speaks the protocol on stdin and stdout, or does what is asked.
-    fn run(&self, _: &Called) -> anyhow::Result<u8> {
+    pub fn run(&self) -> anyhow::Result<u8> {
         match &self.what {
             None => Ok(hopcost_probe::worker::main(far::serve)),
             Some(What::Check { worker }) => check(worker),
