@@ -386,6 +386,38 @@ pub(crate) fn read_all(axis: &Axis, text: &str) -> Result<Vec<Value>, String> {
     Ok([first.clone()].into_iter().chain(between).chain([last.clone()]).collect())
 }
 
+/// Which numbers are taken: what they are of, the least and the most.
+#[derive(Clone, Copy)]
+pub(crate) struct Range(pub Unit, pub u64, pub u64);
+
+impl Range {
+    /// A number as people write it, of any size.
+    pub fn parse(self, text: &str) -> Result<u64, String> {
+        let number = match self.0 {
+            Unit::Bytes => parse_size(text),
+            Unit::Count => Ok(text.parse().unwrap_or(u64::MAX)),
+            Unit::Rate => text.parse().map(Rate::in_thousandths),
+            Unit::Time => parse_duration_ns(text),
+        };
+        number.map_err(line)
+    }
+
+    /// Refuses a number beyond it.
+    pub fn check(self, number: u64) -> Result<u64, String> {
+        let Range(unit, least, most) = self;
+        let (rates, seconds) = ([least, most].map(Rate::thousandths), |ns: u64| ns as f64 / 1e9);
+        match unit {
+            _ if (least..=most).contains(&number) => Ok(number),
+            Unit::Bytes => Err(format!("want {least} to {most} bytes")),
+            Unit::Count => Err(format!("want a whole number from {least} to {most}")),
+            Unit::Rate => Err(format!("want {} to {} messages a second", rates[0], rates[1])),
+            Unit::Time => {
+                Err(format!("want a duration from {} to {} s", seconds(least), seconds(most)))
+            }
+        }
+    }
+}
+
 /// A value as people write it: with units, and with words that are misspelt a little.
 fn read(axis: &Axis, text: &str) -> Result<Value, String> {
     let (unit, least, most) = match axis.kind {
@@ -393,21 +425,9 @@ fn read(axis: &Axis, text: &str) -> Result<Value, String> {
         Kind::Word(read) => return read(text).map_err(suggest),
         Kind::Number(unit, least, most) => (unit, least, most),
     };
-    let (number, range) = match unit {
-        Unit::Bytes => (parse_size(text).map(Some), format!("{least} to {most} bytes")),
-        Unit::Count => (Ok(text.parse().ok()), format!("a whole number from {least} to {most}")),
-        Unit::Rate => {
-            let ends = [least, most].map(Rate::thousandths);
-            let rate = text.parse().map(|rate: Rate| Some(rate.in_thousandths()));
-            (rate, format!("{} to {} messages a second", ends[0], ends[1]))
-        }
-        Unit::Time => {
-            (parse_duration_ns(text).map(Some), format!("up to {} s", most / 1_000_000_000))
-        }
-    };
-    let number = number.map_err(line)?.filter(|number| (least..=most).contains(number));
-    let refused = || format!("{} is not a value for `{}`: want {range}", quote(text), axis.key);
-    let number = number.ok_or_else(refused)?;
+    let range = Range(unit, least, most);
+    let refused = |why| format!("{} is not a value for `{}`: {why}", quote(text), axis.key);
+    let number = range.check(range.parse(text)?).map_err(refused)?;
     Ok(match unit {
         Unit::Rate => Value::Rate(Rate::thousandths(number)),
         Unit::Bytes | Unit::Count | Unit::Time => Value::Number(number),

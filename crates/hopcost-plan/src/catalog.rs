@@ -203,8 +203,9 @@ impl Catalog<'_> {
         if is_suite {
             return Some(format!("{} is a suite; write hopcost run --suite {name}", quote(name)));
         }
-        let other = OTHER_WORDS.iter().find(|(word, _)| *word == name);
-        if let Some(workload) = name.parse().ok().or(other.map(|(_, workload)| *workload)) {
+        let is_it = |words: &str| words.split(' ').any(|word| word == name);
+        let other = OTHER_WORDS.iter().find(|(_, words)| is_it(words));
+        if let Some(workload) = name.parse().ok().or(other.map(|(workload, _)| *workload)) {
             let first = self.known().find(|mechanism| mechanism.workloads.contains(&workload));
             let example = first.map_or("MECHANISM", |mechanism| &mechanism.name);
             return Some(format!(
@@ -245,15 +246,9 @@ impl Catalog<'_> {
 }
 
 /// Words that other tools have for a workload.
-const OTHER_WORDS: [(&str, Workload); 8] = [
-    ("ping", Workload::Roundtrip),
-    ("pingpong", Workload::Roundtrip),
-    ("ping-pong", Workload::Roundtrip),
-    ("latency", Workload::Roundtrip),
-    ("rtt", Workload::Roundtrip),
-    ("throughput", Workload::Stream),
-    ("bandwidth", Workload::Stream),
-    ("iperf", Workload::Stream),
+const OTHER_WORDS: [(Workload, &str); 2] = [
+    (Workload::Roundtrip, "ping pingpong ping-pong latency rtt"),
+    (Workload::Stream, "throughput bandwidth iperf"),
 ];
 
 /// Only test engines have an argument, and some of them need theirs.

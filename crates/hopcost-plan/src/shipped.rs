@@ -42,22 +42,25 @@ pub const CLAIMS: &[(&str, &str)] = &[
 /// # Errors
 /// Where there is none of this name.
 pub fn suite(name: &str) -> Result<SuiteSource> {
-    let known: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
-    found("suites", SHIPPED, name).ok_or_else(|| {
-        let message = unknown("suite", name, &known);
-        let message = format!("{message}; a file is named by its path, as in ./mine.toml");
-        Origin::option("--suite").error(message)
-    })
+    found("suites", "suite", SHIPPED, name)
 }
 
 /// The same of a claims file.
-pub fn claims(name: &str) -> Option<SuiteSource> {
-    found("claims", CLAIMS, name)
+///
+/// # Errors
+/// Where there is none of this name.
+pub fn claims(name: &str) -> Result<SuiteSource> {
+    found("claims", "claims file", CLAIMS, name)
 }
 
-fn found(folder: &str, all: &[(&str, &str)], name: &str) -> Option<SuiteSource> {
-    let (name, text) = all.iter().find(|(known, _)| *known == name)?;
-    Some(SuiteSource { file: format!("{folder}/{name}.toml"), text: (*text).to_owned() })
+fn found(folder: &str, what: &str, all: &[(&str, &str)], name: &str) -> Result<SuiteSource> {
+    if let Some((name, text)) = all.iter().find(|(known, _)| *known == name) {
+        return Ok(SuiteSource { file: format!("{folder}/{name}.toml"), text: (*text).to_owned() });
+    }
+    let known: Vec<&str> = all.iter().map(|(name, _)| *name).collect();
+    let message = unknown(what, name, &known);
+    let message = format!("{message}; a file is named by its path, as in ./mine.toml");
+    Err(Origin::option(folder).error(message))
 }
 
 /// What the shipped suites say of reports, with their names.

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use hopcost_model::{Axis, TrialShape};
+use hopcost_model::{Axis, TrialShape, Unit};
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
-use crate::ask::{Selector, Values, axis_keys};
+use crate::ask::{Range, Selector, Values, axis_keys};
 use crate::error::{Result, Source, plain, quote, unknown};
 use crate::shipped::{SHIPPED, Shown};
 use crate::time::{
-    BUDGET, COUNTED_MAX, MEASURE, OPERATIONS, OPERATIONS_MAX, ROUNDS, Range, TRIAL_DEFAULT, Time,
-    Unit, deadline_ms, measure_for,
+    BUDGET, COUNTED_MAX, MEASURE, OPERATIONS, OPERATIONS_MAX, ROUNDS, TRIAL_DEFAULT, Time,
+    deadline_ms, measure_for,
 };
 
 /// Most names and values in a suite, counted once for every selector that they are said of: a
@@ -103,7 +103,9 @@ pub fn parse_suite(file: &str, text: &str) -> Result<Suite> {
 
 impl Source {
     fn number(&self, value: &Spanned<Value>, key: &str, range: Range) -> Result<u64> {
-        range.read(value.get_ref()).map_err(|message| self.of(value, key).error(message))
+        let number = scalar(value.get_ref()).and_then(|text| range.parse(&text));
+        let number = number.and_then(|number| range.check(number));
+        number.map_err(|message| self.of(value, key).error(message))
     }
 
     fn check_name(&self, name: &Spanned<String>) -> Result<()> {
@@ -196,15 +198,18 @@ impl Source {
     }
 }
 
-/// A text, a number or a list of them, as texts.
-fn list(value: &Value) -> Result<Vec<String>, String> {
-    let scalar = |value: &Value| match value {
+fn scalar(value: &Value) -> Result<String, String> {
+    match value {
         Value::String(text) => Ok(text.clone()),
         Value::Integer(number) => Ok(number.to_string()),
         other => {
             Err(format!("is of type {}; want a text, a number or a list of them", other.type_str()))
         }
-    };
+    }
+}
+
+/// A text, a number or a list of them, as texts.
+fn list(value: &Value) -> Result<Vec<String>, String> {
     match value {
         Value::Array(items) if items.is_empty() => {
             Err("is an empty list; leave it out or fill it".to_owned())

@@ -6,15 +6,13 @@
 //! keeps its length whatever the budget; it is cut short only where fewer than
 //! [`ROUNDS_FOR_INTERVAL`] rounds would fit.
 
-use hopcost_model::units::parse_duration_ns;
 use hopcost_model::{
     Boundary, Case, IdleKnob, PhaseLength, Placement, Plan, ROUNDS_A_BLOCK, Runtime, RuntimeFacts,
-    TrialShape, WarmUp,
+    TrialShape, Unit, WarmUp,
 };
-use toml::Value;
 
-use crate::ask::Ask;
-use crate::error::{Origin, Result, plain};
+use crate::ask::{Ask, Range};
+use crate::error::{Origin, Result};
 
 const MS: u64 = 1_000_000;
 
@@ -251,46 +249,6 @@ pub fn rounds_needed(plan: &Plan) -> u32 {
 /// budget.
 pub(crate) fn fitted(plan: &Plan, runtimes: &[RuntimeFacts]) -> TrialShape {
     usual(runtimes).fitted(plan)
-}
-
-/// Which numbers are taken: what they are of, the least and the most.
-#[derive(Clone, Copy)]
-pub(crate) struct Range(pub Unit, pub u64, pub u64);
-
-#[derive(Clone, Copy)]
-pub(crate) enum Unit {
-    Count,
-    /// In nanoseconds, written as a duration.
-    Time,
-}
-
-impl Range {
-    /// A number as a suite has it.
-    pub fn read(self, value: &Value) -> Result<u64, String> {
-        let wrong = |want: &str| Err(format!("is of type {}; want {want}", value.type_str()));
-        let number = match (self.0, value) {
-            (Unit::Time, Value::String(text)) => {
-                parse_duration_ns(text).map_err(|error| plain(&error.to_string()))
-            }
-            (Unit::Time, _) => wrong("a duration in quotes (\"50ms\")"),
-            (Unit::Count, Value::Integer(n)) => Ok(u64::try_from(*n).unwrap_or(u64::MAX)),
-            (Unit::Count, _) => wrong("a whole number without quotes"),
-        };
-        number.and_then(|number| self.check(number))
-    }
-
-    /// Refuses a number beyond it.
-    pub fn check(self, number: u64) -> Result<u64, String> {
-        let Range(unit, low, high) = self;
-        let seconds = |ns: u64| ns as f64 / 1e9;
-        match unit {
-            _ if (low..=high).contains(&number) => Ok(number),
-            Unit::Count => Err(format!("want a whole number from {low} to {high}")),
-            Unit::Time => {
-                Err(format!("want a duration from {} to {} s", seconds(low), seconds(high)))
-            }
-        }
-    }
 }
 
 /// Longest measured phase.

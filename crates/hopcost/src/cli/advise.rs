@@ -2,11 +2,8 @@
 
 use std::ffi::OsString;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hopcost_model::units::{parse_duration_ns, parse_size};
-use hopcost_model::{
-    Boundary, CaseError, Placement, Plan, RATE_MAX, RATE_MIN, Rate, Runtimes as Ends,
-};
+use hopcost_model::{CaseError, Placement, Plan, Rate, Runtimes as Ends};
 use hopcost_plan::Ask;
 use hopcost_read::advice::{Advice, Answer};
 use hopcost_read::results::{AdviceRequest, SortedBy};
@@ -25,10 +22,10 @@ pub struct Args {
     #[arg(value_name = "CASE", conflicts_with = "run")]
     selectors: Vec<String>,
     /// Bytes of a message (64, 4KiB)
-    #[arg(long, value_name = "SIZE", value_parser = payload)]
-    payload: u32,
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    payload: u64,
     /// Messages per second (0.5, 20k) [default: round trips in turn]
-    #[arg(long, value_name = "N", value_parser = rate)]
+    #[arg(long, value_name = "N")]
     rate: Option<Rate>,
     /// Limit of the 99th percentile (50us)
     #[arg(long, value_name = "TIME", value_parser = parse_duration_ns)]
@@ -40,8 +37,9 @@ pub struct Args {
     #[arg(long)]
     allow_loss: bool,
     /// What separates the ends
-    #[arg(long, value_name = "BOUNDARY", default_value = "process", value_parser = between())]
-    boundary: Boundary,
+    #[arg(long, value_name = "BOUNDARY", default_value = "process",
+          value_parser = ["thread", "process", "namespace"])]
+    boundary: String,
     /// Where the ends run (same-cpu, cross) [default: cross where there are two CPUs]
     #[arg(long, value_name = "PLACE")]
     place: Option<String>,
@@ -61,23 +59,6 @@ pub struct Args {
     measured: MeasuredArgs,
     #[command(flatten)]
     shown: Shown,
-}
-
-fn payload(text: &str) -> Result<u32, String> {
-    let bytes = parse_size(text).map_err(|error| error.to_string())?;
-    u32::try_from(bytes).map_err(|_| format!("{text} is too large"))
-}
-
-fn rate(text: &str) -> Result<Rate, String> {
-    let rate: Rate = text.parse().map_err(|error| format!("{error}"))?;
-    let rate = Some(rate).filter(|of| (RATE_MIN..=RATE_MAX).contains(&of.in_thousandths()));
-    rate.ok_or_else(|| "want 0.01 to 20M per second".to_owned())
-}
-
-/// What two ends of one host may have between them.
-fn between() -> impl TypedValueParser<Value = Boundary> {
-    let words = PossibleValuesParser::new(["thread", "process", "namespace"]);
-    words.try_map(|word| word.parse::<Boundary>())
 }
 
 impl Args {
@@ -107,10 +88,8 @@ impl Args {
             )));
         }
         self.shown.show(&advice, Printed::Always)?;
-        Ok(cut_off.unwrap_or(match advice.answer {
-            Answer::Invalid => exit::INVALID,
-            _ => exit::OK,
-        }))
+        let is_invalid = matches!(advice.answer, Answer::Invalid);
+        Ok(cut_off.unwrap_or(if is_invalid { exit::INVALID } else { exit::OK }))
     }
 }
 
@@ -121,10 +100,11 @@ fn request(args: &Args) -> anyhow::Result<AdviceRequest> {
         return Err(usage("--p99 must be greater than 0"));
     }
     Ok(AdviceRequest {
-        payload_bytes: args.payload,
+        // No mechanism carries more.
+        payload_bytes: u32::try_from(args.payload).unwrap_or(u32::MAX),
         rate,
         p99_ns,
-        boundary: args.boundary,
+        boundary: args.boundary.parse().map_err(usage)?,
         placement: placement(args.place.as_deref())?,
         runtimes: args.runtime.iter().map(Ends::to_string).collect::<Vec<_>>().join(","),
         spinning: !args.no_spin,

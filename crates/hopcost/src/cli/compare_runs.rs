@@ -1,5 +1,6 @@
 //! `hopcost compare OLD NEW`: stored runs, or two fleets. Nothing is measured and nothing is stored.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use hopcost_file::Runs;
@@ -11,13 +12,6 @@ use super::exit::{ensure, not_comparable, usage};
 use super::shown::Printed;
 use super::{output, runs};
 use crate::run::scratch::Scratch;
-
-/// A side as read.
-#[derive(Default)]
-struct Read {
-    paths: Vec<PathBuf>,
-    runs: Vec<RunSummary>,
-}
 
 /// Compares runs, or two fleets, of which a host is a block, and shows what was found.
 pub fn run(args: &Args, baseline: &[String], others: &[&[String]]) -> anyhow::Result<u8> {
@@ -52,18 +46,17 @@ fn of_runs(
     baseline: &[String],
     others: &[&[String]],
 ) -> anyhow::Result<(RunComparison, bool)> {
-    let read = std::iter::once(&baseline).chain(others);
-    let read: Vec<Read> =
-        read.map(|runs| side(runs, args.statistic)).collect::<anyhow::Result<_>>()?;
-    ensure_apart(&read)?;
+    let mut seen = BTreeMap::new();
+    let sides = std::iter::once(&baseline).chain(others);
+    let read = sides.map(|runs| side(runs, args.statistic, &mut seen));
+    let read: Vec<Vec<RunSummary>> = read.collect::<anyhow::Result<_>>()?;
     let [baseline, rest @ ..] = read.as_slice() else { return Err(usage("nothing to compare")) };
     let named = others.iter().zip(rest);
-    let named: Vec<Side> =
-        named.map(|(words, read)| Side { name: &words[0], runs: &read.runs }).collect();
+    let named: Vec<Side> = named.map(|(words, runs)| Side { name: &words[0], runs }).collect();
     let (margin, geomean) = (args.margin(), args.summary.is_some());
     let asked = Asked { margin, across: &args.across, geomean };
-    let found = stored::of_runs(&baseline.runs, &named, &asked).map_err(|of| refusal(&of))?;
-    let all = read.iter().flat_map(|side| &side.runs).flat_map(RunSummary::measured);
+    let found = stored::of_runs(baseline, &named, &asked).map_err(|of| refusal(&of))?;
+    let all = read.iter().flatten().flat_map(RunSummary::measured);
     let invalid: Vec<String> = all.filter(|(_, is_it)| *is_it).map(|(case, _)| case.id()).collect();
     let is_it = |of: &Compared| invalid.contains(&of.case) || invalid.contains(&of.baseline);
     let is_invalid = !found.compared.is_empty() && found.compared.iter().all(is_it);
@@ -88,9 +81,14 @@ fn line(difference: &Difference) -> String {
     format!("{}: {} was {a} and is {b}", difference.across.word(), difference.what)
 }
 
-/// Reads the runs of a side, to be compared by a statistic.
-fn side(specs: &[String], statistic: Option<Statistic>) -> anyhow::Result<Read> {
-    let mut side = Read::default();
+/// Reads the runs of a side, to be compared by a statistic. One that was `seen` before is refused: it
+/// would look like two that agree.
+fn side(
+    specs: &[String],
+    statistic: Option<Statistic>,
+    seen: &mut BTreeMap<String, PathBuf>,
+) -> anyhow::Result<Vec<RunSummary>> {
+    let mut side = Vec::new();
     let rust = hopcost_probe::worker::mechanisms();
     for spec in specs {
         for path in paths(spec)? {
@@ -98,8 +96,12 @@ fn side(specs: &[String], statistic: Option<Statistic>) -> anyhow::Result<Read> 
             let shown = path.display();
             let why = "is a live comparison, and no run of cases: `hopcost report` shows it";
             ensure(raw.plan.comparison.is_none(), format!("{shown} {why}"))?;
-            side.runs.push(RunSummary::of(&raw, &rust, statistic));
-            side.paths.push(path);
+            let id = &raw.about.id;
+            if let Some(first) = seen.insert(id.clone(), path.clone()) {
+                let first = first.display();
+                return Err(usage(format!("the run {id} is named twice, as {first} and {shown}")));
+            }
+            side.push(RunSummary::of(&raw, &rust, statistic));
         }
     }
     Ok(side)
@@ -113,20 +115,4 @@ pub fn paths(spec: &str) -> anyhow::Result<Vec<PathBuf>> {
     let runs = Runs::new(spec).list().map_err(usage)?;
     ensure(!runs.is_empty(), format!("no run in {spec}: want files NAME.hopcost"))?;
     Ok(runs.into_values().collect())
-}
-
-/// A run that is counted twice would look like two that agree.
-fn ensure_apart(sides: &[Read]) -> anyhow::Result<()> {
-    let all = || sides.iter().flat_map(|side| side.runs.iter().zip(&side.paths));
-    for (at, (run, path)) in all().enumerate() {
-        if let Some((_, first)) = all().take(at).find(|(before, _)| before.id == run.id) {
-            return Err(usage(format!(
-                "the run {} is named twice, as {} and {}",
-                run.id,
-                first.display(),
-                path.display()
-            )));
-        }
-    }
-    Ok(())
 }

@@ -15,7 +15,7 @@ use super::exit::{self, usage};
 use super::shown::{Printed, Shown};
 use super::{host, judge, output};
 use crate::about;
-use crate::run::doctor::{self, Measured};
+use crate::run::doctor;
 use crate::run::runtimes::Runtimes;
 use crate::run::setup::Setup;
 use crate::run::worker::Program;
@@ -52,8 +52,7 @@ impl Args {
             ));
         }
         let clocks = clocks::of_cpus(&plan.local_cpus(), &setup)?;
-        let measured = doctor::measure(&plan, &setup, &topology)?;
-        let Measured { mut trials, accounting } = measured;
+        let (mut trials, accounting) = doctor::measure(&plan, &setup, &topology)?;
         let mut rights = rights(&machine);
         rights.extend(real_time(&plan, &mut trials));
         let raw = RawRun {

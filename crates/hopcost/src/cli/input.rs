@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use anyhow::{Context, ensure};
-use hopcost_plan::SuiteSource;
+use hopcost_plan::{PlanError, SuiteSource};
 
 use super::exit::usage;
 
@@ -15,13 +15,16 @@ const NONBLOCK: i32 = 0o4000;
 /// The most a suite's or a claims file may hold.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// A suite's or a claims file, where a name looks like a path.
-pub fn source(name: &str) -> anyhow::Result<Option<SuiteSource>> {
+/// A suite's or a claims file, where a name looks like a path; else one of those that are shipped.
+pub fn source(
+    name: &str,
+    shipped: impl Fn(&str) -> Result<SuiteSource, PlanError>,
+) -> anyhow::Result<SuiteSource> {
     if !name.contains('/') && !name.ends_with(".toml") {
-        return Ok(None);
+        return shipped(name).map_err(usage);
     }
     let text = read(Path::new(name)).map_err(|error| usage(format!("{name}: {error}")))?;
-    Ok(Some(SuiteSource { file: name.to_owned(), text }))
+    Ok(SuiteSource { file: name.to_owned(), text })
 }
 
 /// The text of a regular file.

@@ -2,9 +2,8 @@
 
 use std::ffi::OsString;
 
-use hopcost_model::text::shell_word;
 use hopcost_model::{ClaimsPlan, Plan, Question};
-use hopcost_plan::{Ask, CLAIMS, SuiteSource};
+use hopcost_plan::{Ask, SuiteSource};
 use hopcost_read::results::{Results, Ruling};
 
 use super::exit::{self, usage};
@@ -52,8 +51,8 @@ impl Args {
 
 /// The exit code of what stops at the gate, and that of the run.
 fn judged(args: &Args, words: &[OsString]) -> anyhow::Result<(Option<u8>, u8)> {
-    let files: Vec<SuiteSource> =
-        args.claims.iter().map(|name| claims(name.as_str())).collect::<Result<_, _>>()?;
+    let source = |name: &String| input::source(name, hopcost_plan::claims);
+    let files = args.claims.iter().map(source).collect::<anyhow::Result<Vec<_>>>()?;
     args.shown.ensure_run()?;
     if let Some(run) = &args.run {
         return Ok((stored(args, &files, run)?, exit::OK));
@@ -72,16 +71,6 @@ pub fn self_test() -> anyhow::Result<u8> {
     let (gate, _) = judged(&args, &words.map(OsString::from))?;
     // Some of its cases fail if all is well.
     Ok(gate.unwrap_or(exit::OK))
-}
-
-/// A claims file by name, or the text of a file.
-fn claims(name: &str) -> anyhow::Result<SuiteSource> {
-    let found = input::source(name)?.or_else(|| hopcost_plan::claims(name));
-    found.ok_or_else(|| {
-        let known: Vec<&str> = CLAIMS.iter().map(|(known, _)| *known).collect();
-        let (name, known) = (shell_word(name), known.join(", "));
-        usage(format!("no claims file {name}; known: {known}; name a file by its path"))
-    })
 }
 
 fn plan(args: &Args, files: &[SuiteSource], runtimes: &Runtimes) -> anyhow::Result<Plan> {

@@ -5,7 +5,7 @@ use hopcost_probe::worker;
 use hopcost_view::mechanisms;
 
 use super::host;
-use super::output::{self, Format};
+use super::output;
 use crate::run::reference::Machine;
 use crate::run::runtimes::Runtimes;
 
@@ -13,8 +13,8 @@ use crate::run::runtimes::Runtimes;
 #[derive(clap::Args)]
 pub struct Args {
     /// Output format
-    #[arg(long, value_parser = output::only(&["text", "json"]), default_value = "text")]
-    format: Format,
+    #[arg(long, value_parser = ["text", "json"], default_value = "text")]
+    format: String,
     /// Also show this worker executable (workers/PROTOCOL.md)
     #[arg(long, value_name = "PATH")]
     worker: Vec<std::path::PathBuf>,
@@ -31,8 +31,8 @@ impl Args {
         }
         let runtimes = Runtimes::new(self.worker.clone()).facts();
         let all = worker::mechanisms();
-        output::print(&match self.format {
-            Format::Json => mechanisms::json(&all, &runtimes),
+        output::print(&match self.format.as_str() {
+            "json" => mechanisms::json(&all, &runtimes),
             _ => mechanisms::list(&all, &runtimes).text(&output::style()),
         })
     }

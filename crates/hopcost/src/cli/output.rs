@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use clap::ValueEnum;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use hopcost_model::text::escaped;
 use hopcost_view::text::{Charset, Color, TextStyle};
 
@@ -29,12 +28,6 @@ pub enum Format {
     Md,
     /// One self-contained offline page
     Html,
-}
-
-/// Takes these formats alone.
-pub fn only(formats: &'static [&'static str]) -> impl TypedValueParser<Value = Format> {
-    let parse = |name: String| Format::from_str(&name, false).unwrap_or(Format::Text);
-    PossibleValuesParser::new(formats).map(parse)
 }
 
 /// Writes a document to a file or to stdout.

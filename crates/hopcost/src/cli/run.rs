@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use hopcost_model::group::distinct;
 use hopcost_model::{AXES, Axis, Boundary, Description, Mechanism, Plan, PlannedCase, Workload};
-use hopcost_plan::{Ask, Machine, SuiteSource};
+use hopcost_plan::{Ask, Machine};
 use hopcost_probe::interrupt;
 
 use super::exit::{ensure, not_comparable, usage};
@@ -97,6 +97,7 @@ const PAIR: &str = "pair";
 fn plan(args: &Args, runtimes: &Runtimes, peer: Option<&Peer>) -> anyhow::Result<Plan> {
     let of_pair = (peer.is_some() && args.selectors.is_empty()).then_some(PAIR);
     let cpus = &args.measured.cpus;
+    let suite = |name| input::source(name, hopcost_plan::suite);
     let ask = Ask {
         suite: args.suite.as_deref().or(of_pair).map(suite).transpose()?,
         selectors: args.selectors.clone(),
@@ -140,11 +141,6 @@ fn no_library(plan: &Plan) -> Option<String> {
             all.join(", ")
         )
     })
-}
-
-/// A suite by name, or the text of a file.
-fn suite(name: &str) -> anyhow::Result<SuiteSource> {
-    input::source(name)?.map_or_else(|| hopcost_plan::suite(name).map_err(usage), Ok)
 }
 
 /// Where no runtime is named, workers play what is asked for at both ends, or else everything

@@ -23,11 +23,11 @@ impl Args {
         let runtimes = Runtimes::new(self.worker.clone()).facts();
         let facts = mechanism::find(name).map(|row| row.facts());
         let Some(known) = hopcost_view::mechanisms::show(name, facts, &runtimes) else {
-            let own = mechanism::ALL.iter().map(|row| row.facts()).filter(|facts| !facts.hidden());
+            let own = mechanism::ALL.iter().map(|row| row.facts());
             let others = runtimes.iter().flat_map(|runtime| &runtime.state);
-            let others = others.flat_map(|described| &described.mechanisms);
-            let known = own.map(|facts| facts.name.as_str());
-            let known: Vec<&str> = known.chain(others.map(|row| row.name.as_str())).collect();
+            let all = own.chain(others.flat_map(|described| &described.mechanisms));
+            let known = all.filter(|facts| !facts.hidden()).map(|facts| facts.name.as_str());
+            let known: Vec<&str> = known.collect();
             return Err(usage(hopcost_plan::unknown("mechanism", name, &known)));
         };
         output::print(&known.text(&output::style()))

@@ -72,12 +72,9 @@ pub fn percentile(text: &str) -> Result<f64, String> {
 
 /// A percentile that every case has.
 pub fn statistic(text: &str) -> Result<Statistic, String> {
-    let all = || Statistic::ALL.iter().copied().filter(|of| of.quantile().is_some());
-    let label = format!("p{}", text.trim_start_matches('p'));
-    all().find(|of| of.label() == label).ok_or_else(|| {
-        let known: Vec<&str> = all().map(|of| of.label().trim_start_matches('p')).collect();
-        format!("want one of {}", known.join(", "))
-    })
+    let found = Statistic::of_label(&format!("p{}", text.trim_start_matches('p')));
+    let found = found.filter(|of| of.quantile().is_some());
+    found.ok_or_else(|| "want one of 50, 90, 95, 99, 99.9".to_owned())
 }
 
 impl Shown {

@@ -70,12 +70,10 @@ fn check(worker: &str) -> anyhow::Result<u8> {
         |found: &&Found| found.runtime.word() == worker || found.runtime.library() == Some(worker);
     let found = runtimes.named().next().or_else(|| runtimes.all().into_iter().find(is_it));
     let found = found.ok_or_else(|| {
-        let all = runtimes.all();
-        let here: Vec<&str> = all.iter().map(|found| found.runtime.word()).collect();
-        usage(format!(
-            "there is no runtime `{worker}` here (here: {}); a program is named by a path (./my-worker)",
-            if here.is_empty() { "none".to_owned() } else { here.join(", ") }
-        ))
+        let here: Vec<&str> =
+            runtimes.all().into_iter().map(|found| found.runtime.word()).collect();
+        let unknown = hopcost_plan::unknown("runtime", worker, &here);
+        usage(format!("{unknown}; a program is named by a path (./my-worker)"))
     })?;
     let ready = found.state.as_ref().map_err(|why| usage(format!("{worker}: {why}")))?;
     let machine = host::machine(&[])?;
@@ -109,8 +107,7 @@ fn install(names: &[String]) -> anyhow::Result<u8> {
     let carried = install::carried();
     let unknown = |name: &&String| *name != "all" && !carried.contains(&name.as_str());
     if let Some(name) = names.iter().find(unknown) {
-        let known = carried.join(", ");
-        return Err(usage(format!("this binary carries no worker `{name}`; it has {known}")));
+        return Err(usage(hopcost_plan::unknown("worker", name, &carried)));
     }
     let is_all = |asked: &str, name: &str| asked == "all" && !install::is_library(name);
     let asked = |name: &&str| names.iter().any(|asked| asked == name || is_all(asked, name));

@@ -38,32 +38,31 @@ const LINE_BATCH: u64 = 100;
 /// A trial that takes longer is killed.
 const DEADLINE_MS: u64 = 5_000;
 
-/// What was measured.
-#[derive(Default)]
-pub struct Measured {
-    /// In time order.
-    pub trials: Vec<RawTrial>,
-    /// Of each CPU while it was watched.
-    pub accounting: Vec<CpuAccounting>,
-}
-
 /// Who measures, and what there is by now.
 struct Doctor<'a> {
     plan: &'a Plan,
     setup: &'a Setup,
     started: Instant,
-    measured: Measured,
+    /// In time order.
+    trials: Vec<RawTrial>,
+    /// Of each CPU while it was watched.
+    accounting: Vec<CpuAccounting>,
 }
 
-/// All trials, on the CPUs of the plan. The only error is that the user interrupted.
-pub fn measure(plan: &Plan, setup: &Setup, topology: &Topology) -> Result<Measured> {
-    let started = Instant::now();
-    let mut doctor = Doctor { plan, setup, started, measured: Measured::default() };
+/// All trials, on the CPUs of the plan, and how these were used. The only error is that the user
+/// interrupted.
+pub fn measure(
+    plan: &Plan,
+    setup: &Setup,
+    topology: &Topology,
+) -> Result<(Vec<RawTrial>, Vec<CpuAccounting>)> {
+    let (started, trials, accounting) = (Instant::now(), Vec::new(), Vec::new());
+    let mut doctor = Doctor { plan, setup, started, trials, accounting };
     doctor.gaps()?;
     doctor.pairs(topology)?;
     doctor.rings()?;
     doctor.handovers()?;
-    Ok(doctor.measured)
+    Ok((doctor.trials, doctor.accounting))
 }
 
 impl Doctor<'_> {
@@ -79,7 +78,7 @@ impl Doctor<'_> {
             if let Some((before, after)) = before.zip(steal_ns(&Root::default(), cpu)) {
                 let steal_ns = after.saturating_sub(before);
                 let row = CpuAccounting { round: 0, cpu, wall_ns, steal_ns };
-                self.measured.accounting.push(row);
+                self.accounting.push(row);
             }
         }
         let first = plan.cpus.first().copied().unwrap_or(0);
@@ -164,7 +163,7 @@ impl Doctor<'_> {
             }
         };
         (trial.case, trial.started_ns) = (index as u32, started_ns);
-        self.measured.trials.push(trial);
+        self.trials.push(trial);
         Ok(())
     }
 }

@@ -121,7 +121,12 @@ impl Peer {
         all.push(reading("peer.hopcost", format!("{version} ({})", far.commit)));
         all.extend(far.checksum.clone().map(|checksum| reading("peer.checksum", checksum)));
         all.push(reading("peer.cpu", far.cpu.to_string()));
-        all.extend(net::of_peer(&far.host.readings));
+        // By names of their own.
+        all.extend(far.host.readings.iter().map(|reading| Reading {
+            section: format!("peer.{}", reading.section),
+            key: format!("peer.{}", reading.key),
+            ..reading.clone()
+        }));
         all
     }
 }

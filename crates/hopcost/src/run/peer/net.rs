@@ -10,9 +10,6 @@ use hopcost_probe::nic;
 
 use super::link;
 
-/// What the names of readings of the other host begin with.
-pub const PEER: &str = "peer.";
-
 /// What is known of the interface that has this address.
 pub fn readings(address: IpAddr) -> Vec<Reading> {
     let interface = nic::addresses().map_err(|error| error.to_string()).and_then(|all| {
@@ -69,14 +66,4 @@ fn path(root: &Root, name: &str, driver: Option<&str>) -> String {
         _ => "virtual",
     };
     kind.to_owned()
-}
-
-/// The readings of the far host, by names of their own.
-pub fn of_peer(readings: &[Reading]) -> Vec<Reading> {
-    let named = |reading: &Reading| Reading {
-        section: format!("{PEER}{}", reading.section),
-        key: format!("{PEER}{}", reading.key),
-        ..reading.clone()
-    };
-    readings.iter().map(named).collect()
 }
