@@ -42,6 +42,15 @@ pub(crate) fn row_label(row: &LadderRow, results: &Results) -> String {
     }
 }
 
+/// `pipe, process, block`
+pub(crate) fn row_name(row: &LadderRow, results: &Results) -> String {
+    let label = row_label(row, results);
+    match &row.wait {
+        Some(wait) => format!("{label}, {}, {wait}", row.boundary),
+        None => label,
+    }
+}
+
 /// What a case's own number is called: the cost of batches, else the median.
 pub(crate) fn headline(case: &CaseResult) -> Option<(&'static str, &Estimate)> {
     let (statistic, estimate) = case.estimates.as_ref()?.headline()?;

@@ -3,7 +3,7 @@
 use hopcost_model::Workload;
 use hopcost_model::group::{distinct, grouped};
 use hopcost_read::results::{
-    CaseResult, Estimate, LadderGroup, Results, Statistic, Status, TrialPoint,
+    CaseResult, Estimate, LadderGroup, LadderRow, Results, Statistic, Status, TrialPoint,
 };
 
 use super::shapes::{About, Line, lines};
@@ -11,7 +11,7 @@ use super::words::{estimated, labels, rates_at_levels, unit, value, without};
 use super::{answer, head};
 use crate::chart::Unit;
 use crate::chart::model::{Axis, Chart, Point, Scale};
-use crate::names::{all_of, capitalised, headline, plain_id};
+use crate::names::{Place, all_of, capitalised, headline, plain_id, row_name};
 
 /// What is drawn along an axis, by its key and its name.
 const AXES: [(&str, &str); 4] = [
@@ -121,19 +121,27 @@ fn of_workload(
     charts.into_iter().flat_map(chart).collect()
 }
 
+/// The cases of a group of the ladder, each with its name, and its place where there are several.
+type Named<'a> = [(String, &'a CaseResult)];
+
 /// What is drawn of each group of the ladder: the points of each case, and the axes of all.
 fn of_groups<'a>(
     results: &'a Results,
     (id, title, says): (&str, &str, &str),
     points: impl Fn(&'a CaseResult) -> Vec<Point>,
-    axes: impl Fn(&[&CaseResult], &[Line]) -> [Axis; 2],
+    axes: impl Fn(&Named, &[Line]) -> [Axis; 2],
 ) -> Vec<Chart> {
     let chart = |(at, group): (usize, &LadderGroup)| {
-        let cases: Vec<&CaseResult> = all_of(group, results).map(|(.., case)| case).collect();
-        let all = labels(&cases, "").into_iter().zip(cases.iter().map(|case| points(case)));
+        let several = distinct(all_of(group, results).map(|(_, place, ..)| place)).len() > 1;
+        let name = |(row, place, _, case): (&LadderRow, Place, usize, &'a CaseResult)| {
+            let place = if several { format!(", {}", place.name()) } else { String::new() };
+            (format!("{}{place}", row_name(row, results)), case)
+        };
+        let named: Vec<(String, &CaseResult)> = all_of(group, results).map(name).collect();
+        let all = named.iter().map(|(line, case)| (line.clone(), points(case)));
         let all: Vec<Line> = all.collect();
         let title = format!("{}{title}", capitalised(&group.title));
-        let [x, y] = axes(&cases, &all);
+        let [x, y] = axes(&named, &all);
         lines(&About { id: format!("{id}-{at}"), title, says: says.to_owned() }, all, &x, &y)
     };
     results.ladder.iter().enumerate().flat_map(chart).collect()
@@ -151,13 +159,13 @@ pub(crate) fn curves(results: &Results) -> Vec<Chart> {
         let drawn = drawn.filter(|(at, of)| is_kept(*at, of.q));
         drawn.map(|(_, of)| Point::new(of.q, of.ns, of.low.zip(of.high))).collect()
     };
-    let axes = |cases: &[&CaseResult], all: &[Line]| {
+    let axes = |named: &Named, all: &[Line]| {
         let farthest = all.iter().flat_map(|(_, of)| of).map(|of| of.at).fold(0.5, f64::max);
         let at = MARKED.into_iter().filter(|q| *q <= farthest).collect();
         // A wake-up waits for nothing but its gap, a load for its schedule.
         let is_open =
-            |case: &&CaseResult| matches!(case.case.workload, Workload::Wake | Workload::Load);
-        let closed = if cases.iter().any(is_open) { "" } else { ", closed loop" };
+            |case: &CaseResult| matches!(case.case.workload, Workload::Wake | Workload::Load);
+        let closed = if named.iter().any(|(_, case)| is_open(case)) { "" } else { ", closed loop" };
         let y = Axis::new(format!("time per operation{closed}"), Scale::Log, Unit::Ns);
         [Axis { at, ..Axis::new("percentile", Scale::Nines, Unit::Quantile) }, y]
     };
@@ -179,8 +187,7 @@ pub(crate) fn of_trials(results: &Results) -> Vec<Chart> {
     };
     let y = "trial as a multiple of the reported value";
     let axes = [("round", Scale::Linear), (y, Scale::Log)];
-    let axes =
-        |_: &[&CaseResult], _: &[Line]| axes.map(|(of, scale)| Axis::new(of, scale, Unit::Count));
+    let axes = |_: &Named, _: &[Line]| axes.map(|(of, scale)| Axis::new(of, scale, Unit::Count));
     of_groups(results, ("trials", ": trials", says), points, axes)
 }
 

@@ -1,5 +1,5 @@
 //! Published tables in the rows and columns of their documents: beside each number what was measured
-//! here.
+//! here, and the one as a multiple of the other.
 
 use hopcost_model::group::{distinct, grouped};
 use hopcost_read::results::{
@@ -14,6 +14,11 @@ use super::model::{
 use super::words::{index_of, sentence};
 use crate::number;
 
+/// Statistics in the order of their columns; any other goes after them as its file has it.
+const STATISTICS: &str =
+    "throughput throughput-per-flow total mean stdev min p50 p95 p99 relative difference";
+/// Columns of numbers up to which each has its ratio beside it.
+const RATIOS_MAX: usize = 2;
 /// Notes up to which they stand below a table in brief.
 const NOTES_MAX: usize = 3;
 
@@ -52,6 +57,7 @@ struct Sheet<'a> {
     entries: Vec<Entry<'a>>,
     rows: &'a [Field],
     columns: Field,
+    is_brief: bool,
     results: &'a Results,
     doubts: Doubts<'a>,
 }
@@ -86,6 +92,16 @@ fn is_mostly_there(tables: &[&PublishedTable]) -> bool {
     2 * found >= distinct(rows(tables).map(|(table, row)| (&table.group, &row.label))).len()
 }
 
+/// Which number of an entry a column shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Here,
+    /// As this file has it.
+    Published(usize),
+    /// The one as a multiple of the other.
+    Ratio,
+}
+
 /// A row: its place where there are several, the fields that name it, and its entries.
 type Row<'s, 'a> = ((String, Vec<&'a str>), Vec<&'s Entry<'a>>);
 
@@ -101,6 +117,7 @@ impl<'a> Sheet<'a> {
             entries: files.iter().enumerate().flat_map(of).collect(),
             rows: &layout.rows,
             columns: layout.columns,
+            is_brief: false,
             results,
             doubts: Doubts::of(results),
         }
@@ -135,6 +152,7 @@ impl<'a> Sheet<'a> {
             self.entries.retain(|entry| entry.row.statistic == brief.statistic);
             (self.columns, self.rows) = (brief.columns, &brief.rows);
         }
+        self.is_brief = true;
         let mut remarks = self.remarks();
         if remarks.len() > NOTES_MAX || brief.is_some() {
             remarks.clear();
@@ -195,26 +213,20 @@ impl<'a> Sheet<'a> {
         let first = |((place, names), _): &Row<'_, 'a>| (place.clone(), names.first().copied());
         let firsts = distinct(rows.iter().map(first));
         rows.sort_by_key(|row| firsts.iter().position(|of| *of == first(row)));
-        let keys = distinct(self.entries.iter().map(|entry| entry.value(self.columns)));
-        // Beside each number measured here the published one of each file.
-        let files = || std::iter::once(None).chain((0..self.files.len()).map(Some));
-        let columns = keys.iter().flat_map(|key| files().map(move |file| (*key, file)));
-        let cell = |(_, entries): &Row<'_, 'a>, key: &str, file: Option<usize>| {
-            let is_it = |entry: &&&Entry| {
-                entry.value(self.columns) == key && file.is_none_or(|file| entry.file == file)
+        let keys = self.column_keys();
+        let cell = |(_, entries): &Row<'_, 'a>, key: &str, side: Side| {
+            let is_here = |entry: &&&Entry| match side {
+                Side::Published(file) if entry.file != file => false,
+                _ => entry.value(self.columns) == key,
             };
-            let entries: Vec<&Entry<'a>> = entries.iter().filter(is_it).copied().collect();
-            match (file, entries.first()) {
-                (None, _) => self.here(&entries),
-                (_, None) => Cell::none(),
-                (_, Some(of)) => Cell::sorted(of.row.published, |_| of.row.written.clone()),
-            }
+            let entries: Vec<&Entry<'a>> = entries.iter().filter(is_here).copied().collect();
+            self.cell(&entries, side)
         };
         let named = Rows::of(&rows)
             .column(repeated("place"), |((place, _), _)| Cell::text(place.as_str()))
             .parts(|(_, entries)| self.named(entries));
-        let all = columns.fold(named, |table, (key, file)| {
-            table.column(self.column(key, file, keys.len()), |row| cell(row, key, file))
+        let all = self.sides(&keys).into_iter().fold(named, |table, (key, side)| {
+            table.column(self.column(key, side, keys.len()), |row| cell(row, key, side))
         });
         all.table
     }
@@ -261,7 +273,27 @@ impl<'a> Sheet<'a> {
         parts
     }
 
-    fn column(&self, key: &str, file: Option<usize>, keys: usize) -> Column {
+    fn column_keys(&self) -> Vec<&'a str> {
+        let mut keys = distinct(self.entries.iter().map(|entry| entry.value(self.columns)));
+        if self.columns == Field::Statistic {
+            let place = |key: &&str| STATISTICS.split(' ').position(|known| known == *key);
+            keys.sort_by_key(|key| place(key).unwrap_or(usize::MAX));
+        }
+        keys
+    }
+
+    /// The columns in their order: beside each number measured here the published ones and their
+    /// ratio.
+    fn sides(&self, keys: &[&'a str]) -> Vec<(&'a str, Side)> {
+        let published = (0..self.files.len()).map(Side::Published);
+        let mut sides: Vec<Side> = std::iter::once(Side::Here).chain(published).collect();
+        if !self.is_brief && keys.len() <= RATIOS_MAX && self.files.len() == 1 {
+            sides.push(Side::Ratio);
+        }
+        keys.iter().flat_map(|key| sides.iter().map(|side| (*key, *side))).collect()
+    }
+
+    fn column(&self, key: &str, side: Side, keys: usize) -> Column {
         let of = self.entries.iter().find(|entry| entry.row.statistic == key);
         let name = match (self.columns, of) {
             (Field::Statistic, Some(of)) => {
@@ -271,16 +303,30 @@ impl<'a> Sheet<'a> {
             }
             _ => key.to_owned(),
         };
-        let side = match file.map(|file| self.files[file].name.as_deref()) {
-            None => "here",
-            Some(Some(name)) if self.files.len() > 1 => name,
-            Some(_) => "published",
+        let side = match side {
+            Side::Here => "here",
+            Side::Published(file) if self.files.len() > 1 => {
+                self.files[file].name.as_deref().unwrap_or("published")
+            }
+            Side::Published(_) => "published",
+            Side::Ratio => "ratio",
         };
         let mut own = self.entries.iter().filter(|entry| entry.value(self.columns) == key);
         let is_measured =
             |entry: &Entry| entry.row.measured.is_some() || entry.row.measured_ratio.is_some();
         let column = if keys == 1 { numbers(side) } else { numbers(side).over(&name) };
         column.fold(u8::from(!own.any(is_measured)))
+    }
+
+    fn cell(&self, entries: &[&Entry<'a>], side: Side) -> Cell {
+        match (side, entries.first()) {
+            (Side::Here, _) => self.here(entries),
+            (_, None) => Cell::none(),
+            (Side::Ratio, Some(entry)) => ratio(entry.row),
+            (Side::Published(_), Some(entry)) => {
+                Cell::sorted(entry.row.published, |_| entry.row.written.clone())
+            }
+        }
     }
 
     fn case(&self, entries: &[&Entry]) -> Option<&'a CaseResult> {
@@ -312,6 +358,15 @@ impl<'a> Sheet<'a> {
         };
         cell.of(index)
     }
+}
+
+/// What was measured here as a multiple of what is published. A range has none, and neither has a
+/// multiple.
+fn ratio(row: &PublishedRow) -> Cell {
+    let published = row.published.filter(|of| row.published_high.is_none() && *of > 0.0);
+    let here = row.measured.as_ref().and_then(|measured| measured.point);
+    let found = here.zip(published).map(|(here, published)| here / published);
+    Cell::sorted(found, |ratio| format!("×{}", number::plain(ratio, 2)))
 }
 
 /// What runs at the two sides of a case.
