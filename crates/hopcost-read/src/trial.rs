@@ -89,7 +89,9 @@ impl Trial {
         let sample = Sample::new(values.clone()).ok_or("its ticks are not a finite time")?;
         let family = if case.ack == Some(Ack::None) { Family::Batch } else { Family::of(stamp) };
         let n_eff = match family {
-            Family::Each => effective_counts(&values, sample.values()),
+            Family::Each => {
+                ANCHORS.map(|q| n_eff(&values, sample.values(), q).map_or(0.0, |(count, _)| count))
+            }
             Family::Batch => [0.0; ANCHORS.len()],
         };
         let max_ticks = raw.samples.iter().copied().fold(raw.samples_max_ticks, u64::max);
@@ -179,22 +181,6 @@ fn values(case: &Case, raw: &RawTrial, clock: &ClockReading) -> Result<Vec<f64>,
             Ok(pairs.map(|pair| (ticks(&pair[1]) - ticks(&pair[0])) / n as f64).collect())
         }
     }
-}
-
-fn effective_counts(in_time_order: &[f64], sorted: &[f64]) -> [f64; ANCHORS.len()] {
-    let mut last: Option<(usize, f64)> = None;
-    ANCHORS.map(|q| {
-        // Anchors that share a rank (few samples) share the count.
-        let rank = rank(sorted.len(), q);
-        match last {
-            Some((same, count)) if same == rank => count,
-            _ => {
-                let count = n_eff(in_time_order, sorted, q).map_or(0.0, |(count, _)| count);
-                last = Some((rank, count));
-                count
-            }
-        }
-    })
 }
 
 /// What a trial of a stream moved in which time.

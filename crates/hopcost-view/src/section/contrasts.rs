@@ -26,7 +26,7 @@ pub(crate) fn bounded(found: &Contrast, base: Option<&str>) -> Option<String> {
     let digits = digits((low, high));
     let percent = |ratio: f64| format!("{:.digits$} %", (ratio - 1.0).abs() * 100.0);
     let by = |what: &str, ratio: f64| match is_multiple(ratio) {
-        true => format!("by {what} a factor of {}", number::plain(ratio.max(1.0 / ratio), 3)),
+        true => format!("by {what} {} ×", number::plain(ratio.max(1.0 / ratio), 3)),
         false => format!("by {what} {}", percent(ratio)),
     };
     let than = base.map_or(String::new(), |base| format!(" than {base}"));
