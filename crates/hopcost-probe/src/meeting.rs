@@ -27,13 +27,13 @@
 //! that may share a CPU yield it while they wait.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use hopcost_model::{GateReading, Placement, Role};
 
 use crate::clock::Clock;
 use crate::memory::{Line, Place, Shared};
+use crate::shape::Attaching;
 use crate::sys::{self, ensure};
 
 /// Bytes of the meeting.
@@ -108,19 +108,16 @@ struct Turn {
 impl Meeting {
     /// Maps the memory that both ends were given. Where the callee meets several callers, each has
     /// [`BYTES`] of its own.
-    pub fn attach(
-        fd: Option<&OwnedFd>,
-        role: Role,
-        placement: Option<Placement>,
-        caller: u32,
-        callers: u32,
-    ) -> io::Result<Self> {
+    pub fn attach(attaching: &Attaching<'_>, caller: u32) -> io::Result<Self> {
+        let (role, callers) = (attaching.role, attaching.case.senders);
         let (at, all) = (BYTES * caller as usize, BYTES * callers as usize);
-        let fd = fd.ok_or_else(|| sys::failure("this end was given no memory (meeting_fd)"))?;
+        let fd = attaching
+            .meeting
+            .ok_or_else(|| sys::failure("this end was given no memory (meeting_fd)"))?;
         let bytes = rustix::fs::fstat(fd)?.st_size;
         // Touching a mapping beyond the end of its file would be SIGBUS.
         ensure!(bytes >= all as i64, "the meeting has {bytes} bytes instead of {all}");
-        let pause = match placement {
+        let pause = match attaching.case.placement {
             Some(Placement::SameCpu) => None,
             Some(Placement::Free) | None => Some(Pause::Yield),
             Some(_) => Some(Pause::Spin),

@@ -67,13 +67,11 @@ impl Half {
 
     /// The memory that was last added to the link ([`Link::add_memory`]).
     pub fn take_memory(&mut self, bytes: usize) -> io::Result<Arc<Shared>> {
-        match self.memory.pop() {
-            Some(memory) => Ok(memory),
-            None => match self.fds.pop() {
-                Some(fd) => Shared::map(&fd, bytes),
-                None => Err(crate::sys::failure("the shared memory is missing")),
-            },
+        if let Some(memory) = self.memory.pop() {
+            return Ok(memory);
         }
+        let missing = || crate::sys::failure("the shared memory is missing");
+        Shared::map(&self.fds.pop().ok_or_else(missing)?, bytes)
     }
 
     /// The in-process object.

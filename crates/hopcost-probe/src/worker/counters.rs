@@ -1,7 +1,7 @@
 //! What an end's thread counts over a phase: taken right before and right after it,
 //! never during.
 
-use hopcost_model::{EndCounters, Role};
+use hopcost_model::{EndCounters, Seat};
 
 use crate::clock::Virtual;
 use crate::sys;
@@ -57,18 +57,14 @@ impl Snapshot {
     }
 
     /// What happened since, for the end that ran `stamped`.
-    pub fn since(
-        &self,
-        role: Role,
-        stamped: Stamped,
-        samples: u64,
-        pinned_to: Option<u32>,
-    ) -> EndCounters {
+    pub fn since(&self, end: &Seat, stamped: Stamped, samples: u64) -> EndCounters {
         let now = Snapshot::take(self.time, self.whose);
         let since = |after: i64, before: i64| after.saturating_sub(before).max(0) as u64;
         let (after, before) = (&now.usage, &self.usage);
+        let delays = now.run_delay_ns.zip(self.run_delay_ns);
         EndCounters {
-            role,
+            role: end.role,
+            flow: end.flow,
             count: stamped.count,
             samples,
             max_ticks: stamped.max_ticks,
@@ -78,14 +74,12 @@ impl Snapshot {
             involuntary: since(after.ru_nivcsw, before.ru_nivcsw),
             minor_faults: since(after.ru_minflt, before.ru_minflt),
             major_faults: since(after.ru_majflt, before.ru_majflt),
-            run_delay_ns: now
-                .run_delay_ns
-                .zip(self.run_delay_ns)
-                .map(|(after, before)| after.saturating_sub(before)),
+            run_delay_ns: delays.map(|(after, before)| after.saturating_sub(before)),
             cpu_before: self.cpu,
             cpu_after: now.cpu,
             cpu_changes: stamped.cpu_changes,
-            pinned: pinned_to
+            pinned: end
+                .cpu
                 .is_none_or(|cpu| sys::allowed_cpus().is_ok_and(|allowed| allowed == [cpu])),
             first_tick: stamped.first_tick,
             bytes: stamped.bytes,

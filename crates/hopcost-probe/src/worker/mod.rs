@@ -14,7 +14,6 @@ use std::convert::Infallible;
 use std::fs::File;
 use std::io::{self, Write};
 use std::iter::once;
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -85,8 +84,9 @@ fn obey(attached: &mut Option<Trial>, command: Command) -> io::Result<Reply> {
                 sys::failure(format!("this worker has no mechanism `{}`", case.mechanism))
             })?;
             let time = if case.has_virtual_clock() { Time::Virtual } else { Time::Real };
-            let (seats, meeting) = (std::mem::take(&mut asked.seats), adopt(asked.meeting_fd)?);
-            let samples = adopt(asked.samples_fd)?.map(File::from);
+            let seats = std::mem::take(&mut asked.seats);
+            let meeting = sys::adopt(asked.meeting_fd.as_slice())?.pop();
+            let samples = sys::adopt(asked.samples_fd.as_slice())?.pop().map(File::from);
             let (seats, trial) =
                 attach(Common { row, case, meeting, time, asked }, seats, samples)?;
             *attached = Some(trial);
@@ -132,10 +132,6 @@ fn idle(cpu: u32) -> io::Result<Infallible> {
     loop {
         std::hint::spin_loop();
     }
-}
-
-fn adopt(fd: Option<i32>) -> io::Result<Option<OwnedFd>> {
-    Ok(fd.map(|fd| sys::adopt(&[fd])).transpose()?.and_then(|mut fds| fds.pop()))
 }
 
 fn attach(

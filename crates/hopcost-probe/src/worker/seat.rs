@@ -113,10 +113,10 @@ impl Seat {
         }
         // Where a phase keeps none, there is no room for any.
         let samples = stamped.samples.min(out.len() as u64);
-        let counters = before.since(self.end.role, stamped, samples, self.end.cpu);
+        let counters = before.since(&self.end, stamped, samples);
         let events = events.as_mut().map_or(Vec::new(), |events| events.read());
         let tcp = self.tcp.as_mut().and_then(Connections::read);
-        Ok(EndCounters { flow: self.end.flow, events, tcp, ..counters })
+        Ok(EndCounters { events, tcp, ..counters })
     }
 }
 

@@ -210,7 +210,7 @@ pub fn end<P: Party + 'static, C: Clock>(
     mut party: P,
     attaching: &Attaching<'_>,
 ) -> io::Result<Box<dyn Endpoint>> {
-    let Attaching { case, role, meeting, schedule, flow, .. } = *attaching;
+    let Attaching { case, role, schedule, flow, .. } = *attaching;
     let senders = case.senders;
     ensure!(flow < senders, "there is no sender {flow} of {senders}");
     ensure!(
@@ -218,8 +218,7 @@ pub fn end<P: Party + 'static, C: Clock>(
         "messages that may be lost have to tell their number: payload={NUMBER_BYTES} or more"
     );
     let mine = by_role(role, flow..flow + 1, 0..senders);
-    let attach = |one| Meeting::attach(meeting, role, case.placement, one, senders);
-    let meetings = mine.map(attach).collect::<io::Result<_>>()?;
+    let meetings = mine.map(|one| Meeting::attach(attaching, one)).collect::<io::Result<_>>()?;
     let schedule = schedule.ok_or_else(|| sys::failure("a load needs a schedule"))?;
     let (case, mut sequence) = (case.clone(), 1u64);
     Ok(met::<C>(meetings, move |meetings, spec, out| {

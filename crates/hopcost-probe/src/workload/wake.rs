@@ -101,8 +101,8 @@ pub fn end<P: Party + 'static, C: Clock>(
     mut party: P,
     attaching: &Attaching<'_>,
 ) -> io::Result<Box<dyn Endpoint>> {
-    let Attaching { case, role, meeting, .. } = *attaching;
-    let meeting = Meeting::attach(meeting, role, case.placement, 0, 1)?;
+    let Attaching { case, role, .. } = *attaching;
+    let meeting = Meeting::attach(attaching, 0)?;
     let gap_ns = case.gap_ns.ok_or_else(|| sys::failure("a wake needs a gap"))?;
     if role == Role::Caller {
         // Its sleeps end when they are due, and not up to 50 us later together with others'.
