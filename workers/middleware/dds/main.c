@@ -28,7 +28,7 @@ const char *describe(void) {
            "'payload':{'min':1,'max':1048576,'default':64},'senders':{'whole_bytes':1048576}," LIMITS "'," COMMON "]},"
            "{'name':'dds-dropping'," WRITE_AND_TAKE ", which keeps the last ones','workloads':['roundtrip','load'],"
            "'payload':{'min':8,'max':1048576,'default':64},'loses':true,"
-           LIMITS "; the oldest message of a full history is dropped, and nobody is told'," COMMON
+           LIMITS "; the oldest message of a full history is dropped, and neither end learns of it'," COMMON
            ",{'name':'queue','values':['256','1'],'default':'256',"
            "'about':'messages that a writer and a reader keep (KEEP_LAST); the default of DDS is 1'}]}]";
 }

@@ -30,7 +30,7 @@ const char *describe(void) {
         "{'name':'zeromq-push-pull','about':'zmq_send by PUSH and zmq_recv by PULL; answers by XPUB and SUB'," ONE_WAY
         "'limits':'zmq_send waits for room in the queue'},"
         "{'name':'zeromq-pub-sub','about':'zmq_send by XPUB and zmq_recv by SUB','loses':true," ONE_WAY
-        "'limits':'a message for which a queue has no room is dropped, and nobody is told'}]", major, minor, patch);
+        "'limits':'a message for which a queue has no room is dropped, and neither end learns of it'}]", major, minor, patch);
     return text;
 }
 

@@ -95,7 +95,7 @@ pub struct Recording {
 /// a gap of this length.
 ///
 /// # Errors
-/// If the CPUs are so many that a buffer would be of no use.
+/// If there are too many CPUs for a useful buffer of each.
 pub fn bytes_per_cpu(cpus: usize, operations: u64, gap_ns: u64) -> io::Result<usize> {
     let share = BYTES_MAX / cpus.max(1);
     ensure!(

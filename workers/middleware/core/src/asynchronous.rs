@@ -131,7 +131,7 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Has so many messages handled.
+    /// Waits until this many messages are handled.
     fn handle(&mut self, left: u64, is_one_way: bool, script: &mut Script) -> Result<()> {
         let shared = &self.handler.0;
         let lock = || shared.phase.lock().unwrap_or_else(PoisonError::into_inner);

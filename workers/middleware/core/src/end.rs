@@ -251,7 +251,7 @@ fn receive_numbered(open: &mut Open, count: u64) -> Result<Seen> {
     }
 }
 
-/// The sender of a stream: messages for so long, if that is said, and the marker of the end.
+/// The sender of a stream: messages, none after `cap_ns` where there is one, then the marker of the end.
 fn send_stream(open: &mut Open, most: u64, cap_ns: Option<u64>) -> Result<Seen> {
     let Open { end, script, window, .. } = open;
     let acknowledged = |end: &mut dyn End, script: &mut Script, number: u64| {

@@ -59,7 +59,7 @@ impl Library for Mqtt {
                 ),
                 mechanism(
                     "mqtt-dropping", ", which drops what it has no room for",
-                    "a message for which the queue has no room is dropped at either QoS, and nobody is told", true,
+                    "a message for which the queue has no room is dropped at either QoS, and neither end learns of it", true,
                     vec![json!({ "name": "queue", "values": ["1000", "10"], "default": "1000",
                                  "about": "messages for the receiver that mosquitto keeps (max_queued_messages)" })],
                 ),

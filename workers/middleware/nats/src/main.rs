@@ -54,7 +54,7 @@ impl Library for Nats {
                 mechanism("nats", "a request and its reply, or a message to a subscriber,", "", None),
                 mechanism(
                     "nats-dropping", "a message to a subscriber, which drops what it has no room for,",
-                    "; a message for which a subscription has no room is dropped, and nobody is told",
+                    "; a message for which a subscription has no room is dropped, and neither end learns of it",
                     Some(json!({ "name": "queue", "values": ["65536", "10"], "default": "65536",
                                  "about": "messages that the receiver's subscription keeps" })),
                 ),

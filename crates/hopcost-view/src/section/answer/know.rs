@@ -26,7 +26,7 @@ pub(crate) enum Weight {
 /// Blocks that stay or go together.
 pub(crate) type Part = (Weight, Vec<Block>);
 
-/// Most lines of sentences, each of so many characters.
+/// Most lines of sentences, and characters of a line.
 const LINES_MAX: usize = 4;
 const LINE: usize = 96;
 
